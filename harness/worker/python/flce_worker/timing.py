@@ -1,0 +1,21 @@
+"""Times on a real GPU, with CUDA events."""
+
+import statistics
+
+
+def measure(run, warmups, runs):
+    """Median milliseconds of `run()`, after warm-ups; all samples beside it."""
+    import torch
+
+    for _ in range(warmups):
+        run()
+    torch.cuda.synchronize()
+    samples = []
+    for _ in range(runs):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        run()
+        end.record()
+        end.synchronize()
+        samples.append(begin.elapsed_time(end))
+    return {"median": statistics.median(samples), "samples": [round(sample, 4) for sample in samples]}

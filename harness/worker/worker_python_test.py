@@ -1,0 +1,284 @@
+"""The worker's Python parts that need no torch."""
+
+import importlib
+import json
+import os
+import struct
+import sys
+import tempfile
+import textwrap
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "python"))
+
+from flce_worker import exceptions, hooks, memory, native, paths, safetensors, source, stage  # noqa: E402
+
+
+def caught(function):
+    try:
+        function()
+    except BaseException as error:
+        return error
+    raise AssertionError("nothing was raised")
+
+
+class ExceptionChain(unittest.TestCase):
+    def setUp(self):
+        self.paths = paths.Paths(sys_path=["/liger"], case_file=__file__)
+
+    def record(self, error):
+        record = exceptions.record(error, self.paths)
+        json.dumps(record, allow_nan=False).encode("utf-8")  # whatever it holds can be written
+        return record
+
+    def relations(self, error):
+        return [(entry["type"], entry["relation"], entry.get("suppressed", False)) for entry in self.record(error)["chain"]]
+
+    def test_cause_context_and_suppressed_context_are_told_apart(self):
+        def cause():
+            try:
+                raise KeyError("k")
+            except KeyError as error:
+                raise ValueError("v") from error
+
+        def context():
+            try:
+                raise KeyError("k")
+            except KeyError:
+                raise ValueError("v")
+
+        def hidden():
+            try:
+                raise KeyError("k")
+            except KeyError:
+                raise ValueError("v") from None
+
+        first = ("builtins.ValueError", "raised", False)
+        self.assertEqual(self.relations(caught(cause)), [first, ("builtins.KeyError", "cause", False)])
+        self.assertEqual(self.relations(caught(context)), [first, ("builtins.KeyError", "context", False)])
+        self.assertEqual(self.relations(caught(hidden)), [first, ("builtins.KeyError", "context", True)])
+
+    def test_an_inner_exception_comes_before_the_cause_and_once(self):
+        inner, outer = TypeError("t"), RuntimeError("r")
+        outer.inner_exception = inner
+        outer.__cause__ = inner
+        outer.__context__ = inner
+        self.assertEqual(self.relations(outer), [("builtins.RuntimeError", "raised", False), ("builtins.TypeError", "inner", False)])
+
+    def test_a_cycle_ends(self):
+        one, two = ValueError("1"), ValueError("2")
+        one.__cause__, two.__cause__ = two, one
+        self.assertEqual(len(self.record(one)["chain"]), 2)
+
+    def test_an_endless_chain_is_cut(self):
+        error = ValueError("0")
+        for number in range(100):
+            error, previous = ValueError(str(number)), error
+            error.__cause__ = previous
+        self.assertEqual(len(self.record(error)["chain"]), exceptions.MAX_CHAIN)
+
+    def test_hostile_exceptions_are_recorded(self):
+        class Raises(Exception):
+            def __str__(self):
+                raise SystemExit(3)
+
+        class NotText(Exception):
+            def __str__(self):
+                return 5
+
+        class Subclass(str):
+            def __getitem__(self, key):
+                raise RuntimeError("no")
+
+        class Odd(Exception):
+            def __str__(self):
+                return Subclass("odd \ud800")
+
+            @property
+            def inner_exception(self):
+                raise KeyboardInterrupt
+
+        def message(error):
+            return self.record(error)["chain"][0]["message"]
+
+        self.assertRegex(message(Raises()), r"^<no message: __str__ of .*Raises raised builtins\.SystemExit>$")
+        self.assertRegex(message(NotText()), r"^<no message: __str__ of .*NotText raised builtins\.TypeError>$")
+        self.assertEqual(message(Odd()), "odd ?")
+
+    def test_a_long_message_keeps_both_ends(self):
+        text = self.record(ValueError("a" * 100_000 + "z" * 100_000))["chain"][0]["message"]
+        self.assertLess(len(text), exceptions.MAX_MESSAGE + 100)
+        self.assertTrue(text.startswith("aaa") and text.endswith("zzz"))
+        self.assertIn("134464 characters left out", text)
+
+    def test_a_deep_traceback_keeps_its_outer_20_and_inner_40_frames(self):
+        def down(levels):
+            if levels == 0:
+                raise ValueError("bottom")
+            down(levels - 1)
+
+        frames = self.record(caught(lambda: down(200)))["chain"][0]["frames"]
+        self.assertEqual(len(frames), 60)
+        self.assertEqual(frames[0]["function"], "caught")
+        self.assertEqual(frames[-1]["code"], 'raise ValueError("bottom")')
+        self.assertEqual(frames[-1]["file"], "cases/worker_python_test.py")
+
+    def test_the_target_and_the_compiled_code_come_from_the_messages(self):
+        error = RuntimeError("x\n  target: aten.addmm.dtype\n  args[0]: 1\n\nfrom user code:\n"
+                             '   File "/liger/liger_kernel/ops/a.py", line 249, in forward_at_93\n    torch.addmm(\n')
+        record = self.record(error)
+        self.assertEqual(record["target"], "aten.addmm.dtype")
+        self.assertEqual(record["user_frames"], [{"file": "liger_kernel/ops/a.py", "line": 249, "function": "forward_at_93"}])
+
+    def test_files_named_elsewhere_count_without_user_code(self):
+        error = RuntimeError('File "/liger/liger_kernel/ops/a.py", line 3, in f,\n'
+                             f'File "{json.__file__}", line 5, in dumps\n')
+        self.assertEqual(self.record(error)["user_frames"], [{"file": "liger_kernel/ops/a.py", "line": 3, "function": "f"}])
+
+    def test_groups_have_parts(self):
+        group = ExceptionGroup("two", [ValueError("a"), KeyError("b")])
+        self.assertEqual([kind for kind, _, _ in self.relations(group)],
+                         ["builtins.ExceptionGroup", "builtins.ValueError", "builtins.KeyError"])
+
+
+class Naming(unittest.TestCase):
+    def test_files_are_named_alike_on_every_machine(self):
+        names = paths.Paths(sys_path=["/fix", "/liger", HERE], case_file=os.path.join(HERE, "a_case.py"),
+                            renamed={"/fix/x/decomposition.py": "torch/_inductor/decomposition.py"}, inductor_cache="/cache/ind")
+        table = {
+            "/liger/liger_kernel/ops/a.py": "liger_kernel/ops/a.py",
+            os.path.join(HERE, "a_case.py"): "cases/a_case.py",
+            exceptions.__file__: "harness/worker/flce_worker/exceptions.py",
+            json.__file__: "python/json/__init__.py",
+            "/fix/x/decomposition.py": "torch/_inductor/decomposition.py",
+            "/cache/ind/ab/cab.py": "inductor/ab/cab.py",
+            "<eval_with_key>.5": "<eval_with_key>.5",
+            "/elsewhere/train.py": "/elsewhere/train.py",
+        }
+        self.assertEqual({file: names.relative(file) for file in table}, table)
+
+    def test_users_are_those_who_call_torch(self):
+        self.assertEqual([file for file in ("cases/a.py", "liger_kernel/b.py", "/home/train.py", "transformers/trainer.py",
+                                            "torch/nn.py", "triton/c.py", "python/json.py", "harness/worker/x.py", "<string>",
+                                            "inductor/ab/c.py") if paths.is_user(file)],
+                         ["cases/a.py", "liger_kernel/b.py", "/home/train.py", "transformers/trainer.py"])
+
+
+class StaticCall(unittest.TestCase):
+    TEXT = textwrap.dedent('''
+        """torch.addmm(out_dtype=1)"""
+        def outer():
+            # torch.addmm(a, out_dtype=torch.float32)
+            torch.addmm(a, b, c)
+            def inner():
+                torch.addmm(
+                    a, b, c,
+                    out_dtype=torch.float32, out=a)
+        torch.ops.aten.addmm.dtype_out(a, b, c, out_dtype=x)
+        torch.mm(a, b, out_dtype=torch.float32)
+    ''')
+
+    def test_only_calls_with_an_out_dtype_count(self):
+        self.assertEqual(source.find_calls(self.TEXT, "addmm"), [(7, "inner"), (10, "<module>")])
+        self.assertEqual(source.find_calls(self.TEXT, "mm"), [(11, "<module>")])
+        self.assertEqual(source.find_calls(self.TEXT, "bmm"), [])
+        self.assertEqual(source.find_calls("def broken(:", "addmm"), [])
+
+    def test_the_first_root_that_has_the_module_decides(self):
+        with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+            for root, text in ((first, "x = 1\n"), (second, self.TEXT)):
+                os.makedirs(os.path.join(root, "pkg"))
+                with open(os.path.join(root, "pkg/m.py"), "w") as out:
+                    out.write(text)
+            call = {"op": "addmm", "module": "pkg/m.py"}
+            self.assertEqual(source.call_site(call, [first, second]), (False, None))
+            self.assertEqual(source.call_site(call, ["/none", second]),
+                             (True, {"file": "pkg/m.py", "line": 7, "function": "inner"}))
+            self.assertEqual(source.call_site(call, ["/none"]), (None, None))
+            self.assertEqual(source.call_site({"op": "addmm", "module": None}, [second]), (None, None))
+
+
+class SafetensorsHeader(unittest.TestCase):
+    def test_layout(self):
+        data = safetensors.header([("a", "torch.bfloat16", (2, 3), 12), ("b", "torch.float32", (), 4)], {"cell": "c"})
+        (length,) = struct.unpack("<Q", data[:8])
+        self.assertEqual(len(data), 8 + length)
+        self.assertEqual(len(data) % 8, 0)
+        self.assertEqual(json.loads(data[8:]), {
+            "__metadata__": {"cell": "c"},
+            "a": {"dtype": "BF16", "shape": [2, 3], "data_offsets": [0, 12]},
+            "b": {"dtype": "F32", "shape": [], "data_offsets": [12, 16]}})
+
+
+class MemoryTrace(unittest.TestCase):
+    def test_blocks_live_at_the_peak(self):
+        def event(action, addr, size, frames=()):
+            return {"action": action, "addr": addr, "size": size, "frames": list(frames)}
+
+        trace = [event("segment_alloc", 1, 4096), event("alloc", 1, 100, ["a"]), event("alloc", 2, 50, ["b"]),
+                 event("free_requested", 1, 100), event("free_completed", 1, 100), event("free_requested", 99, 7),
+                 event("alloc", 1, 90, ["c"]), event("alloc", 3, 20, ["d"]),  # the peak: 50 + 90 + 20
+                 event("free_requested", 3, 20), event("free_completed", 3, 20), event("alloc", 4, 9, ["e"])]
+        self.assertEqual(memory.replay(trace), [(90, ["c"]), (50, ["b"]), (20, ["d"])])
+        self.assertEqual(memory.replay([]), [])
+
+    def test_at_most_ten(self):
+        trace = [{"action": "alloc", "addr": n, "size": n + 1, "frames": []} for n in range(30)]
+        self.assertEqual([size for size, _ in memory.replay(trace)], list(range(30, 20, -1)))
+
+    def test_a_request_that_failed(self):
+        trace = [{"action": "oom", "addr": 0, "size": 77, "frames": []}, {"action": "free_requested", "addr": 1, "size": 5}]
+        self.assertEqual(memory.failed_request(trace), 77)
+        self.assertIsNone(memory.failed_request(trace[1:]))
+
+
+class StoppedAt(unittest.TestCase):
+    def at(self, *entries, last="launch"):
+        chain = [{"type": kind, "message": "", "frames": [{"file": file, "line": 1, "function": "f", "code": ""} for file in files]}
+                 for kind, files in entries]
+        return stage.stopped_at({"chain": chain}, last)
+
+    def test_table(self):
+        dynamo = ("torch._dynamo.exc.TorchRuntimeError", ["torch/_dynamo/exc.py"])
+        self.assertEqual(self.at(dynamo, ("builtins.TypeError", ["torch/_subclasses/fake_tensor.py", "torch/_decomp/decompositions.py"])),
+                         "decomposition")
+        self.assertEqual(self.at(dynamo), "dynamo")
+        self.assertEqual(self.at(("torch._inductor.exc.InductorError", []), ("torch._inductor.exc.LoweringException", [])), "lowering")
+        self.assertEqual(self.at(("torch._inductor.exc.InductorError", ["torch/_inductor/codegen/triton.py"])), "codegen")
+        self.assertEqual(self.at(("builtins.RuntimeError", ["cases/a.py"]), last="backward"), "backward")
+        self.assertEqual(self.at(("builtins.RuntimeError", ["cases/a.py"])), "launch")
+
+
+class Fixes(unittest.TestCase):
+    def test_a_module_comes_from_the_fix(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "other.py")
+            with open(file, "w") as out:
+                out.write("value = 'fixed'\n")
+            fix = {"name": "f", "hooks": [{"module": "flce_test_module", "file": file}], "python": None}
+            finder = hooks.install(fix)
+            try:
+                self.assertEqual(importlib.import_module("flce_test_module").value, "fixed")
+                self.assertEqual(finder.used, {"flce_test_module"})
+            finally:
+                sys.meta_path.remove(finder)
+            self.assertEqual(hooks.renamed(fix), {file: "flce_test_module.py"})
+
+    def test_a_missing_file_is_named(self):
+        with self.assertRaisesRegex(FileNotFoundError, "fix 'f': the file for module a.b does not exist: /none.py"):
+            hooks.install({"name": "f", "hooks": [{"module": "a.b", "file": "/none.py"}]})
+
+    def test_no_fix(self):
+        self.assertIsNone(hooks.install({"name": "none", "hooks": []}))
+
+
+class Profile(unittest.TestCase):
+    def test_text(self):
+        self.assertEqual(native.profile_text({"id": "l4", "name": "NVIDIA L4", "capability": "8.9", "integrated": True,
+                                              "driver": None, "source": "x"}),
+                         "name=NVIDIA L4\ncapability=8.9\nintegrated=1")
+
+
+if __name__ == "__main__":
+    unittest.main()
