@@ -259,6 +259,9 @@ Result<Observation> ObservationFromJson(const Json& json) {
   });
   FLCE_TRY_DO(reader.status());
 
+  if (const Json* member = reader.Member("exception")) {
+    FLCE_TRY(o.exception, ExceptionRecordFromJson(*member));
+  }
   if (const Json* member = reader.Member("versions")) {
     JsonReader versions(*member, "observation.versions");
     versions.Read("python", o.python);
@@ -370,6 +373,7 @@ Json ToJson(const Observation& o) {
         {"call_site", o.call_site ? ToJson(*o.call_site) : Json(nullptr)}}},
       {"stages", std::move(stages)},
       {"stage", o.stage ? Json(Text(*o.stage)) : Json(nullptr)},
+      {"exception", o.exception ? ToJson(*o.exception) : Json(nullptr)},
       {"probe",
        {{"ran", o.probe_ran},
         {"calls", std::move(calls)},

@@ -114,6 +114,7 @@ struct Observation {
 
   std::vector<Stage> stages;   ///< begun, in order
   std::optional<Stage> stage;  ///< where it stopped
+  std::optional<ExceptionRecord> exception;  ///< of import, device or building the case: before any phase
 
   bool probe_ran = false;
   std::vector<ProbeCall> probe_calls;

@@ -1,0 +1,121 @@
+#include "harness/verdict/passed.h"
+
+#include <algorithm>
+
+#include "harness/base/text.h"
+#include "harness/model/failure.h"
+
+namespace flce {
+namespace {
+
+bool Contains(const std::vector<std::string>& list, std::string_view text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+/// Why this torch or this Liger cannot have the failure; "" if it can.
+std::string WhyNotAffected(const CaseFacts::Call& call, const Observation& o) {
+  if (call.op.empty()) return "The case makes no call that is known to fail; it compiled and ran";
+  const auto has = [&](const std::string& overload) { return Contains(o.overloads, overload); };
+  if (!call.overloads.empty() && std::none_of(call.overloads.begin(), call.overloads.end(), has))
+    return "torch " + o.torch + " has no overload of " + call.op + " with out_dtype";
+  if (!call.module.empty() && !o.call_present)
+    return "Liger " + o.liger + " makes no such call in " + call.module;
+  return "";
+}
+
+bool IsCall(const CaseFacts::Call& call, const ProbeCall& seen) {
+  const auto is_overload = [&](const std::string& overload) { return seen.op == "aten." + call.op + "." + overload; };
+  if (std::none_of(call.overloads.begin(), call.overloads.end(), is_overload)) return false;
+  return call.module.empty() || SameFile(seen.site.file, call.module);
+}
+
+/// A product of half operands with the accumulator in question.
+bool IsFastGemm(const CaseFacts::Call& call, const GemmCall& gemm) {
+  return Contains(call.operands, gemm.a) && Contains(call.operands, gemm.b) && gemm.c == call.accumulator;
+}
+
+/// Why the call did not run in eager though it is there; "" if it did.
+std::string WhyNotExercised(const CaseFacts::Call& call, const Observation& o) {
+  if (o.probe_ran) {
+    const auto seen = std::find_if(o.probe_calls.begin(), o.probe_calls.end(), [&](const ProbeCall& p) { return IsCall(call, p); });
+    if (seen == o.probe_calls.end())
+      return "Eager never reached " + call.op + "(out_dtype=...): capability " + o.capability +
+             ", a frozen weight, or operands and accumulator of other types";
+  }
+  const bool typed = !call.operands.empty() && !call.accumulator.empty();
+  if (typed && o.eager.launches && o.eager.launches->gemm_count == static_cast<int64_t>(o.eager.launches->gemms.size())) {
+    const auto is_fast = [&](const GemmCall& gemm) { return IsFastGemm(call, gemm); };
+    if (std::none_of(o.eager.launches->gemms.begin(), o.eager.launches->gemms.end(), is_fast))
+      return "The launch log of eager shows no product of " + Join(call.operands, "/") + " operands accumulated in " + call.accumulator;
+    return "";
+  }
+  return o.probe_ran ? "" : "Nothing shows that eager reached " + call.op + "(out_dtype=...): it was not watched";
+}
+
+bool IsSet(const Observation& o, const char* variable) {
+  const auto it = o.environment.find(variable);
+  return it != o.environment.end() && !it->second.empty() && it->second != "0";
+}
+
+bool IsOnPurpose(const std::string& reason) {
+  const std::string text = ToLower(reason);
+  for (const char* word : {"compiler.disable", "_dynamo.disable", "graph_break()", "_dynamo.skip"})
+    if (text.find(word) != std::string::npos) return true;
+  return false;
+}
+
+/// True if a captured graph holds the call itself.
+bool IsCaptured(const CaseFacts::Call& call, const GraphRecord& graphs) {
+  return std::any_of(graphs.ops.begin(), graphs.ops.end(), [&](const auto& op) {
+    return op.first.find(call.op) != std::string::npos && op.first.find("(out_dtype)") != std::string::npos;
+  });
+}
+
+/// Why the passing run was no compiled one; "" if it was.
+std::string WhyNotCompiled(const CaseFacts::Call& call, const Observation& o) {
+  const GraphRecord& graphs = o.compiled.graphs;
+  if (graphs.disabled || IsSet(o, "TORCHDYNAMO_DISABLE") || IsSet(o, "TORCH_COMPILE_DISABLE")) return "torch.compile is switched off";
+  if (graphs.suppressed > 0)
+    return "Dynamo gave " + std::to_string(graphs.suppressed) + " failing frame(s) up and ran them eagerly (suppress_errors)";
+  if (graphs.captured == 0) return "No graph was captured: the compiled run was an eager one";
+  if (graphs.compiled == 0) return "No captured graph was compiled";
+  if (IsCaptured(call, graphs)) return "";
+  const auto broken = std::find_if(graphs.breaks.begin(), graphs.breaks.end(), [](const auto& b) { return IsOnPurpose(b.first); });
+  const std::string broken_at = broken == graphs.breaks.end() ? "" : " (the graph is broken on purpose at " + broken->second + ")";
+  // An operator case makes its call itself; the recorder names that source "case".
+  const std::string source = call.module.empty() ? "case" : call.module;
+  const bool from_source = std::any_of(graphs.nodes_from.begin(), graphs.nodes_from.end(),
+                                       [&](const auto& item) { return item.second > 0 && SameFile(item.first, source); });
+  if (!from_source) return "No captured graph holds anything of " + (call.module.empty() ? "the case" : call.module) + broken_at;
+  if (broken != graphs.breaks.end() && SameFile(broken->second.substr(0, broken->second.rfind(':')), source))
+    return "The call is in no captured graph" + broken_at;
+  return "";
+}
+
+}  // namespace
+
+void DecidePassed(const CaseFacts::Call& call, const Observation& o, const NumericsRecord* numerics, Verdict& verdict) {
+  const auto set = [&verdict](Outcome outcome, Reason reason, std::string explanation) {
+    verdict.outcome = outcome;
+    verdict.reason = reason;
+    verdict.explanation = std::move(explanation);
+  };
+  if (numerics != nullptr && numerics->computed && !numerics->violations.empty()) {
+    verdict.stage = Stage::kNumerics;
+    const size_t more = numerics->violations.size() - 1;
+    return set(Outcome::kNumericsMismatch, Reason::kNone,
+               "Compiled and ran, but " + numerics->violations.front() + (more > 0 ? " (and " + std::to_string(more) + " more)" : "") + ".");
+  }
+  if (const std::string why = WhyNotAffected(call, o); !why.empty())
+    return set(Outcome::kNotReproduced, Reason::kNotAffected, why + ".");
+  if (const std::string why = WhyNotExercised(call, o); !why.empty())
+    return set(Outcome::kNotReproduced, Reason::kNotExercised, why + ".");
+  if (const std::string why = WhyNotCompiled(call, o); !why.empty())
+    return set(Outcome::kNotReproduced, Reason::kNotCompiled, why + ".");
+  const std::string source = call.module.empty() ? "the case" : call.module;
+  set(Outcome::kNotReproduced, Reason::kFixed,
+      "Eager reached the call, " + source + " was compiled" +
+          (IsCaptured(call, o.compiled.graphs) ? " with the call in the graph" : ", by another way than the call") + ", and nothing failed.");
+}
+
+}  // namespace flce
