@@ -1,6 +1,5 @@
 #include "harness/worker/cell.h"
 
-#include <fcntl.h>
 #include <pybind11/embed.h>
 #include <unistd.h>
 
@@ -51,32 +50,38 @@ void Watch(const Request& request) {
 std::string Observe(const Request& request) {
   Watch(request);
   py::list path = py::module_::import("sys").attr("path");
-  path.insert(0, request.package_dir.string());
+  if (!path.contains(request.package_dir.string())) path.insert(0, request.package_dir.string());
   py::object observation = py::module_::import("flce_worker.cell").attr("run")(request.text);
   return observation.cast<std::string>();
 }
 
-}  // namespace
-
-int RunCell(const Request& request) {
-  ProgressLog progress(request.output_dir);
-  EmulatorLink emulator = EmulatorLink::Find();
-  Result<std::unique_ptr<Interpreter>> interpreter = Interpreter::Start(request.python);
-  if (!interpreter) return WriteFailure(request, interpreter.error().message, kNoInterpreter);
-  SetNativeTargets({&progress, &emulator});
-  int code = kBroken;
-  try {
-    code = Write(request, Observe(request), kObserved);
-  } catch (py::error_already_set& error) {
-    code = WriteFailure(request, error.what(), kBroken);
-  } catch (const std::exception& error) {
-    code = WriteFailure(request, error.what(), kBroken);
-  }
+// Python is not finalised and no destructor of torch runs: with compiler threads about that can hang or crash after the
+// result is safe on disk.
+[[noreturn]] void Exit(int code) {
   SetNativeTargets({});
   fflush(nullptr);
-  // Python is not finalised and no destructor of torch runs: with compiler threads about that can hang or crash after
-  // the result is safe on disk.
   _exit(code);
+}
+
+}  // namespace
+
+void RunForkedCellAndExit(const Request& request, const EmulatorLink& emulator) {
+  ProgressLog progress(request.output_dir);
+  SetNativeTargets({&progress, &emulator});
+  try {
+    Exit(Write(request, Observe(request), kObserved));
+  } catch (py::error_already_set& error) {
+    Exit(WriteFailure(request, error.what(), kBroken));
+  } catch (const std::exception& error) {
+    Exit(WriteFailure(request, error.what(), kBroken));
+  }
+}
+
+void RunCellAndExit(const Request& request) {
+  EmulatorLink emulator = EmulatorLink::Find();
+  Result<std::unique_ptr<Interpreter>> interpreter = Interpreter::Start(request.python);
+  if (!interpreter) Exit(WriteFailure(request, interpreter.error().message, kNoInterpreter));
+  RunForkedCellAndExit(request, emulator);
 }
 
 }  // namespace flce::worker

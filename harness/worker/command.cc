@@ -5,6 +5,7 @@
 
 #include "harness/worker/cell.h"
 #include "harness/worker/request.h"
+#include "harness/worker/serve.h"
 
 namespace flce::worker {
 
@@ -34,16 +35,13 @@ int Main(int argc, char** argv) {
     fprintf(stderr, "flce-worker: %s\n", command.error().message.c_str());
     return kBadRequest;
   }
-  if (command->serve) {
-    fprintf(stderr, "flce-worker: --serve is not available in this version\n");
-    return kBadRequest;
-  }
+  if (command->serve) return Serve(*command->serve);
   Result<Request> request = ReadRequest(command->request);
   if (!request) {
     fprintf(stderr, "flce-worker: %s: %s\n", command->request.c_str(), request.error().message.c_str());
     return kBadRequest;
   }
-  return RunCell(*request);
+  RunCellAndExit(*request);
 }
 
 }  // namespace flce::worker
