@@ -141,7 +141,9 @@ Status ReadEnd(const Json& json, ProcessEnd& end) {
 }  // namespace
 
 Json ToJson(const Frame& frame) {
-  return {{"file", frame.file}, {"line", frame.line}, {"function", frame.function}};
+  Json json = {{"file", frame.file}, {"line", frame.line}, {"function", frame.function}};
+  if (!frame.code.empty()) json["code"] = frame.code;
+  return json;
 }
 
 Json ToJson(const GemmCall& gemm) {
@@ -176,6 +178,7 @@ Result<Frame> FrameFromJson(const Json& json, const std::string& path) {
   reader.Read("file", frame.file);
   reader.Read("line", frame.line);
   reader.Read("function", frame.function);
+  reader.Read("code", frame.code);
   FLCE_TRY_DO(reader.status());
   return frame;
 }

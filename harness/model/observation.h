@@ -16,6 +16,7 @@ struct Frame {
   std::string file;  ///< relative to site-packages or to the Liger tree
   int line = 0;
   std::string function;
+  std::string code{};  ///< the line of source, "" when it was not at hand
   bool operator==(const Frame&) const = default;
 };
 

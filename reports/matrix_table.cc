@@ -1,0 +1,93 @@
+#include "reports/matrix_table.h"
+
+#include <algorithm>
+
+#include "harness/base/text.h"
+#include "reports/words.h"
+
+namespace flce {
+namespace {
+
+std::string SignOf(const CellRecord& cell, const ReportOptions& options, bool unicode) {
+  const Mark mark = MarkOf(cell, options);
+  std::string sign = unicode ? mark.sign : mark.ascii_sign;
+  if (OverBudget(cell)) sign += "m";
+  if (cell.standing == Standing::kRegressed) sign += unicode ? "↓" : "v";
+  if (cell.standing == Standing::kImproved) sign += unicode ? "↑" : "^";
+  if (cell.standing == Standing::kChanged) sign += "~";
+  return sign;
+}
+
+std::string DeviceKey(const CellRecord& cell) {
+  return (cell.device_kind == DeviceKind::kCuda ? "gpu " : "") + cell.capability;
+}
+
+std::vector<MatrixColumn> ColumnsOf(const std::vector<const CellRecord*>& cells, const std::vector<std::string>& torches,
+                                    const ReportOptions& options, bool unicode) {
+  std::vector<std::string> devices;
+  std::map<std::pair<std::string, std::string>, std::map<std::string, const CellRecord*>> by_column;
+  std::vector<std::string> ligers;
+  for (const CellRecord* cell : cells) {
+    ligers.push_back(cell->liger);
+    devices.push_back(DeviceKey(*cell));
+    by_column[{cell->liger, DeviceKey(*cell)}][PublicVersion(cell->torch)] = cell;
+  }
+  devices = SortedVersions(std::move(devices));
+  std::vector<MatrixColumn> columns;
+  for (const std::string& liger : SortedVersions(std::move(ligers))) {
+    const auto first_of_liger = static_cast<std::ptrdiff_t>(columns.size());
+    for (const std::string& device : devices) {
+      const auto found = by_column.find({liger, device});
+      if (found == by_column.end()) continue;
+      MatrixColumn column{liger, {device}, found->second, {}};
+      for (const std::string& torch : torches) {
+        const auto it = column.by_torch.find(torch);
+        column.signs.push_back(it == column.by_torch.end() ? "" : SignOf(*it->second, options, unicode));
+      }
+      const auto alike = std::find_if(columns.begin() + first_of_liger, columns.end(),
+                                      [&](const MatrixColumn& other) { return other.signs == column.signs; });
+      if (alike != columns.end()) {
+        alike->devices.push_back(device);
+      } else {
+        columns.push_back(std::move(column));
+      }
+    }
+  }
+  return columns;
+}
+
+}  // namespace
+
+std::string MatrixColumn::DevicesName() const {
+  if (devices.size() <= 2) return Join(devices, ",");
+  return devices.front() + ".." + devices.back();
+}
+
+std::string MatrixTable::Title() const {
+  return case_name + (fix == "none" ? ", no fix" : ", fix " + fix) + (shape.empty() ? "" : ", " + shape);
+}
+
+std::vector<MatrixTable> MatrixTables(const RunRecord& run, const ReportOptions& options, bool unicode) {
+  std::vector<MatrixTable> tables;
+  std::vector<std::vector<const CellRecord*>> cells;
+  for (const CellRecord& cell : run.cells) {
+    const std::string shape = cell.shape ? Text(*cell.shape) : "";
+    auto it = std::find_if(tables.begin(), tables.end(), [&](const MatrixTable& table) {
+      return table.case_name == cell.case_name && table.fix == cell.fix && table.shape == shape;
+    });
+    if (it == tables.end()) {
+      tables.push_back({cell.case_name, cell.fix, shape, {}, {}});
+      cells.emplace_back();
+      it = tables.end() - 1;
+    }
+    cells[static_cast<size_t>(it - tables.begin())].push_back(&cell);
+    it->torches.push_back(PublicVersion(cell.torch));
+  }
+  for (size_t i = 0; i < tables.size(); ++i) {
+    tables[i].torches = SortedVersions(std::move(tables[i].torches));
+    tables[i].columns = ColumnsOf(cells[i], tables[i].torches, options, unicode);
+  }
+  return tables;
+}
+
+}  // namespace flce

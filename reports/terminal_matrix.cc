@@ -1,0 +1,192 @@
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "harness/base/text.h"
+#include "reports/clean_text.h"
+#include "reports/matrix_table.h"
+#include "reports/terminal_parts.h"
+
+namespace flce {
+namespace {
+
+constexpr size_t kMaxAttention = 20;
+
+std::string TableText(const MatrixTable& table, const ReportOptions& options, const TerminalOptions& terminal, const Ink& ink) {
+  const std::vector<MatrixColumn>& columns = table.columns;
+  std::string out = "\n  " + ink.Bold(FitWidth(ReadableLine(table.Title()), terminal.width - 2)) + "\n";
+
+  size_t row_width = 7;
+  for (const std::string& torch : table.torches) row_width = std::max(row_width, DisplayWidth(torch) + 2);
+  std::vector<size_t> widths;
+  for (const MatrixColumn& column : columns) {
+    size_t width = std::max(DisplayWidth(FitWidth(column.liger, 14)), DisplayWidth(column.DevicesName()));
+    for (const std::string& sign : column.signs) width = std::max(width, DisplayWidth(sign));
+    widths.push_back(width + 2);
+  }
+  // A table that is too wide goes on below: every part repeats the versions of torch.
+  for (size_t begin = 0; begin < columns.size();) {
+    size_t end = begin, used = row_width + 4;
+    while (end < columns.size() && (end == begin || used + widths[end] + 15 <= terminal.width)) used += widths[end++];
+    std::string head = "    " + PadWidth("torch", row_width), second = "    " + PadWidth("", row_width);
+    for (size_t i = begin; i < end; ++i) {
+      const bool same = i > begin && columns[i].liger == columns[i - 1].liger;
+      head += PadWidth(same ? "" : FitWidth(ReadableLine(columns[i].liger), 14), widths[i]);
+      second += PadWidth(columns[i].DevicesName(), widths[i]);
+    }
+    out += ink.Dim(std::string(Trim(head)).insert(0, "    ") + "   <- Liger") + "\n" + ink.Dim(second) + ink.Dim(" <- capability") + "\n";
+    for (size_t row = 0; row < table.torches.size(); ++row) {
+      out += "    " + PadWidth(table.torches[row], row_width);
+      for (size_t i = begin; i < end; ++i) {
+        const auto it = columns[i].by_torch.find(table.torches[row]);
+        out += it == columns[i].by_torch.end() ? std::string(widths[i], ' ')
+                                               : PaintMark(MarkOf(*it->second, options), columns[i].signs[row], widths[i], ink);
+      }
+      while (out.back() == ' ') out.pop_back();
+      out += "\n";
+    }
+    begin = end;
+    if (begin < columns.size()) out += "\n";
+  }
+  return out;
+}
+
+std::string LegendText(const RunRecord& run, const ReportOptions& options, const TerminalOptions& terminal, const Ink& ink) {
+  std::vector<std::pair<Mark, int>> counts;
+  bool memory = false;
+  std::set<Standing> standings;
+  for (const CellRecord& cell : run.cells) {
+    const Mark mark = MarkOf(cell, options);
+    auto it = std::find_if(counts.begin(), counts.end(), [&](const auto& c) { return c.first.label == mark.label; });
+    if (it == counts.end()) it = counts.insert(counts.end(), {mark, 0});
+    ++it->second;
+    memory |= OverBudget(cell);
+    if (cell.standing) standings.insert(*cell.standing);
+  }
+  std::string out = "\n";
+  std::string line = "  ";
+  size_t used = 2;
+  const auto add = [&](const std::string& painted, const std::string& plain) {
+    if (used + DisplayWidth(plain) + 3 > terminal.width && used > 2) {
+      while (line.back() == ' ') line.pop_back();
+      out += line + "\n", line = "  ", used = 2;
+    }
+    line += painted + "   ";
+    used += DisplayWidth(plain) + 3;
+  };
+  for (const auto& [mark, count] : counts) {
+    const std::string sign = terminal.unicode ? mark.sign : mark.ascii_sign;
+    const std::string rest = " " + std::to_string(count) + " " + ReadableLine(mark.label, 60);
+    add(PaintMark(mark, sign, 0, ink) + rest, sign + rest);
+  }
+  if (memory) add("m over the memory budget", "m over the memory budget");
+  if (standings.count(Standing::kRegressed)) add(terminal.unicode ? "↓ regressed" : "v regressed", "↓ regressed");
+  if (standings.count(Standing::kImproved)) add(terminal.unicode ? "↑ improved" : "^ improved", "↑ improved");
+  if (standings.count(Standing::kChanged)) add("~ changed", "~ changed");
+  while (line.back() == ' ') line.pop_back();
+  return out + line + "\n";
+}
+
+std::string FixesText(const RunRecord& run, const TerminalOptions& terminal, const Ink& ink) {
+  std::string out;
+  for (const std::string& case_name : CaseNames(run)) {
+    for (const FixSummary& fix : FixSummaries(run, case_name)) {
+      if (fix.fix == "none") continue;
+      std::string text = "works in " + std::to_string(fix.fixed) + " of " + std::to_string(fix.affected);
+      if (fix.ratio > 0) {
+        char buffer[96];
+        std::snprintf(buffer, sizeof buffer, "; memory up to %.3g x eager (%s)%s", fix.ratio, HumanBytes(fix.compiled_peak).c_str(),
+                      fix.over_budget ? ", over budget" : "");
+        text += buffer;
+      }
+      if (!fix.numerics.empty()) text += "; " + fix.numerics;
+      if (out.empty()) out = "\n  " + ink.Bold("Fixes") + "\n";
+      const std::vector<std::string> lines = WrapWords(text, std::min<size_t>(terminal.width - 26, 90));
+      for (size_t i = 0; i < lines.size(); ++i)
+        out += "    " + PadWidth(i == 0 ? FitWidth(ReadableLine(fix.fix), 20) : "", 21) + lines[i] + "\n";
+    }
+  }
+  return out;
+}
+
+std::string AttentionText(const RunRecord& run, const ReportOptions& options, const TerminalOptions& terminal, const Ink& ink) {
+  std::string out;
+  size_t shown = 0, all = 0;
+  for (const CellRecord& cell : run.cells) {
+    if (!NeedsAttention(cell)) continue;
+    if (++all > kMaxAttention) continue;
+    ++shown;
+    const Mark mark = MarkOf(cell, options);
+    std::string what = VerdictWords(cell) + (mark.mark_class == MarkClass::kSignature ? " " + mark.label : "");
+    const std::string standing = StandingWords(cell);
+    if (cell.standing && *cell.standing != Standing::kUnlisted) what = standing + ": " + what;
+    out += "    " + PaintMark(mark, terminal.unicode ? mark.sign : mark.ascii_sign, 3, ink) + FitWidth(ReadableLine(cell.case_name + ": " + CellWords(cell)), terminal.width - 8) + "\n";
+    out += "       " + ink.Bold(FitWidth(what, terminal.width - 8)) + "\n";
+    const std::string line = cell.exception ? FailureLine(cell) : cell.verdict.explanation;
+    if (!line.empty()) out += "       " + ink.Dim(FitWidth(ReadableLine(line), terminal.width - 8)) + "\n";
+  }
+  if (all == 0) return "";
+  if (all > shown) out += "    and " + std::to_string(all - shown) + " more: see the report\n";
+  return "\n  " + ink.Bold("Look at these") + "\n" + out;
+}
+
+std::string StandingCounts(const RunRecord& run) {
+  std::vector<std::string> pieces;
+  for (Standing standing : AllStandings()) {
+    const auto count = std::count_if(run.cells.begin(), run.cells.end(), [&](const CellRecord& c) { return c.standing == standing; });
+    if (count > 0) pieces.push_back(std::to_string(count) + " " + (standing == Standing::kExpected ? "as expected" : std::string(Text(standing))));
+  }
+  return Join(pieces, ", ");
+}
+
+}  // namespace
+
+std::string PaintMark(const Mark& mark, const std::string& sign, size_t width, const Ink& ink) {
+  const std::string padding = PadWidth("", width > DisplayWidth(sign) ? width - DisplayWidth(sign) : 0);
+  switch (mark.mark_class) {
+    case MarkClass::kSignature:
+      return (mark.sign == "1" ? ink.Bold(ink.Yellow(sign)) : ink.Bold(ink.Magenta(sign))) + padding;
+    case MarkClass::kFixed:
+      return ink.Green(sign) + padding;
+    case MarkClass::kNotAffected:
+    case MarkClass::kNotExercised:
+    case MarkClass::kNotCompiled:
+    case MarkClass::kSkipped:
+      return ink.Dim(sign) + padding;
+    case MarkClass::kEnvironment:
+    case MarkClass::kTimedOut:
+      return ink.Cyan(sign) + padding;
+    default:
+      return ink.Bold(ink.Red(sign)) + padding;
+  }
+}
+
+std::string MatrixText(const RunRecord& run, const ReportOptions& options, const TerminalOptions& terminal) {
+  const Ink ink(terminal.color);
+  std::string out;
+  const std::string standings = StandingCounts(run);
+  for (const std::string& line : WrapWords(ReadableLine(Headline(run, options), 1000), std::min<size_t>(terminal.width, 110))) out += ink.Bold(line) + "\n";
+  const std::string counts = std::to_string(run.cells.size()) + " cells" + (standings.empty() ? "" : ": " + standings);
+  if (terminal.quiet) return out + counts + "\n";
+  std::string singles;  // a table of one cell would be three lines for one sign
+  for (const MatrixTable& table : MatrixTables(run, options, terminal.unicode)) {
+    if (table.torches.size() > 1 || table.columns.size() > 1) {
+      out += TableText(table, options, terminal, ink);
+      continue;
+    }
+    const CellRecord& cell = *table.columns[0].by_torch.begin()->second;
+    const Mark mark = MarkOf(cell, options);
+    singles += "    " + PaintMark(mark, table.columns[0].signs[0], 4, ink) +
+               FitWidth(ReadableLine(table.Title() + ": " + mark.label + " on torch " + table.torches[0] + ", Liger " + table.columns[0].liger + ", " + table.columns[0].DevicesName()), terminal.width - 9) + "\n";
+  }
+  if (!singles.empty()) out += "\n  " + ink.Bold("Single cells") + "\n" + singles;
+  out += LegendText(run, options, terminal, ink);
+  out += FixesText(run, terminal, ink);
+  out += AttentionText(run, options, terminal, ink);
+  const bool emulated = std::any_of(run.cells.begin(), run.cells.end(), [](const CellRecord& c) { return c.verdict.evidence == Evidence::kEmulated; });
+  out += "\n  " + counts + "\n";
+  if (emulated) out += LabelledText("evidence", "emulated cells were compiled and launched for real: verdict and peak memory count, values were not computed", terminal);
+  return out;
+}
+
+}  // namespace flce

@@ -1,0 +1,277 @@
+#include "reports/words.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "harness/base/text.h"
+#include "harness/base/version.h"
+#include "reports/clean_text.h"
+
+namespace flce {
+namespace {
+
+struct MarkRow {
+  MarkClass mark_class;
+  std::string_view sign, ascii_sign, label;
+};
+constexpr MarkRow kMarks[] = {
+    {MarkClass::kSignature, "●", "*", "reproduced"},
+    {MarkClass::kFixed, "✓", "+", "fixed"},
+    {MarkClass::kNotAffected, "–", "-", "not affected"},
+    {MarkClass::kNotExercised, "○", "o", "not exercised"},
+    {MarkClass::kNotCompiled, "◌", "c", "not compiled"},
+    {MarkClass::kUnexpected, "!", "!", "unexpected failure"},
+    {MarkClass::kSkipped, "·", ".", "skipped"},
+    {MarkClass::kEagerFailed, "e", "e", "fails in eager"},
+    {MarkClass::kNumerics, "≠", "#", "wrong numbers"},
+    {MarkClass::kEnvironment, "?", "?", "environment"},
+    {MarkClass::kCrashed, "✗", "x", "crashed"},
+    {MarkClass::kTimedOut, "t", "t", "timed out"},
+};
+
+MarkClass ClassOf(const Verdict& verdict) {
+  switch (verdict.outcome) {
+    case Outcome::kReproduced:
+      return MarkClass::kSignature;
+    case Outcome::kNotReproduced:
+      switch (verdict.reason) {
+        case Reason::kNotAffected:
+          return MarkClass::kNotAffected;
+        case Reason::kNotExercised:
+        case Reason::kFixNoEffect:
+          return MarkClass::kNotExercised;
+        case Reason::kNotCompiled:
+          return MarkClass::kNotCompiled;
+        default:
+          return MarkClass::kFixed;
+      }
+    case Outcome::kUnexpected:
+      return MarkClass::kUnexpected;
+    case Outcome::kSkipped:
+      return MarkClass::kSkipped;
+    case Outcome::kEagerFailed:
+      return MarkClass::kEagerFailed;
+    case Outcome::kNumericsMismatch:
+      return MarkClass::kNumerics;
+    case Outcome::kEnvironment:
+      return MarkClass::kEnvironment;
+    case Outcome::kCrashed:
+      return MarkClass::kCrashed;
+    case Outcome::kTimedOut:
+      return MarkClass::kTimedOut;
+  }
+  return MarkClass::kEnvironment;
+}
+
+std::string Number(double value) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.4g", value);
+  return buffer;
+}
+
+double GradWeightDifference(const CellRecord& cell) {
+  if (!cell.numerics || !cell.numerics->computed) return -1;
+  const auto it = cell.numerics->tensors.find("grad_w");
+  if (it == cell.numerics->tensors.end()) return 0;
+  return std::isnan(it->second.max_abs) ? INFINITY : it->second.max_abs;
+}
+
+}  // namespace
+
+Mark MarkOf(const CellRecord& cell, const ReportOptions& options) {
+  const MarkRow& row = kMarks[static_cast<size_t>(ClassOf(cell.verdict))];
+  Mark mark{row.mark_class, std::string(row.sign), std::string(row.ascii_sign), std::string(row.label)};
+  if (mark.mark_class == MarkClass::kSignature) {
+    const SignatureText text = SignatureOf(cell.verdict.signature, options);
+    mark.label = text.label;
+    if (!text.mark.empty()) mark.sign = mark.ascii_sign = text.mark;
+  } else if (cell.verdict.reason == Reason::kFixNoEffect || cell.verdict.reason == Reason::kFixDoesNotApply) {
+    mark.label = cell.verdict.reason == Reason::kFixNoEffect ? "the fix changed nothing" : "the fix does not apply";
+  }
+  return mark;
+}
+
+SignatureText SignatureOf(const std::string& id, const ReportOptions& options) {
+  const auto it = options.signatures.find(id);
+  SignatureText text = it == options.signatures.end() ? SignatureText{} : it->second;
+  if (text.label.empty()) text.label = id.empty() ? "a known failure" : id;
+  if (text.title.empty()) text.title = text.label;
+  return text;
+}
+
+std::string VerdictWords(const CellRecord& cell) {
+  std::string words(Label(cell.verdict.outcome));
+  const std::string reason = ReplaceAll(std::string(Text(cell.verdict.reason)), "_", " ");
+  if (!reason.empty()) words += " (" + reason + ")";
+  return words;
+}
+
+std::string PublicVersion(const std::string& version) { return version.substr(0, version.find('+')); }
+
+std::string DeviceWords(const CellRecord& cell) {
+  if (cell.device_kind == DeviceKind::kEmulated) return "emulated " + cell.capability;
+  return (cell.device_name.empty() ? "GPU" : cell.device_name) + " (" + cell.capability + ")";
+}
+
+std::string CellWords(const CellRecord& cell) {
+  std::string words = "torch " + PublicVersion(cell.torch) + ", Liger " + cell.liger;
+  if (cell.fix != "none" && !cell.fix.empty()) words += ", fix " + cell.fix;
+  words += ", " + DeviceWords(cell);
+  if (cell.shape) words += ", " + Text(*cell.shape);
+  return words;
+}
+
+std::string EvidenceWords(const CellRecord& cell) {
+  if (cell.verdict.evidence == Evidence::kExecuted) return "executed on a real GPU: the numbers count";
+  return "compiled and launched on an emulated GPU: verdict and peak memory count, values were not computed";
+}
+
+bool OverBudget(const CellRecord& cell) {
+  return std::any_of(cell.verdict.findings.begin(), cell.verdict.findings.end(),
+                     [](const Finding& finding) { return finding.kind == "memory_budget"; });
+}
+
+std::string MemoryWords(const CellRecord& cell) {
+  const MemoryRecord& memory = cell.memory;
+  std::string words;
+  if (memory.eager_peak_bytes) words = "eager " + HumanBytes(*memory.eager_peak_bytes);
+  if (memory.compiled_peak_bytes)
+    words += (words.empty() ? "compiled " : ", compiled ") + HumanBytes(*memory.compiled_peak_bytes);
+  if (memory.eager_peak_bytes && memory.compiled_peak_bytes && *memory.eager_peak_bytes > 0) {
+    char buffer[64];
+    const double ratio = static_cast<double>(*memory.compiled_peak_bytes) / static_cast<double>(*memory.eager_peak_bytes);
+    std::snprintf(buffer, sizeof buffer, ": %.3g x", ratio);
+    words += buffer;
+    if (memory.budget_ratio) {
+      std::snprintf(buffer, sizeof buffer, ", budget %.3g x", *memory.budget_ratio);
+      words += buffer;
+    }
+    if (OverBudget(cell)) words += ", over budget";
+  }
+  return words;
+}
+
+std::string NumericsWords(const CellRecord& cell) {
+  if (!cell.numerics || !cell.numerics->computed) return "";
+  std::vector<std::string> pieces;
+  for (const char* name : {"loss", "grad_x", "grad_w"}) {
+    const auto it = cell.numerics->tensors.find(name);
+    if (it == cell.numerics->tensors.end()) continue;
+    const TensorComparison& c = it->second;
+    std::string piece = std::string(name) + (c.bitwise ? " bitwise equal" : " differs by up to " + Number(c.max_abs));
+    if (!c.bitwise && c.max_ulp) piece += " (" + Number(*c.max_ulp) + " ulp)";
+    if (!c.bitwise && c.within_bound) piece += *c.within_bound ? ", within its bound" : ", BEYOND its bound";
+    pieces.push_back(std::move(piece));
+  }
+  return Join(pieces, "; ");
+}
+
+std::string FailureLine(const CellRecord& cell) {
+  if (!cell.exception || cell.exception->chain.empty()) return "";
+  const std::vector<ExceptionLink>& chain = cell.exception->chain;
+  const std::string root = FirstLine(chain.back().message.substr(0, 4096));
+  const std::string first = FirstLine(chain.front().message.substr(0, 4096));
+  if (root.empty() || chain.size() == 1 || first.find(root) != std::string::npos)
+    return first.empty() ? chain.front().type : first;
+  // Newer torches open with a general sentence and name the cause below it.
+  const size_t dot = chain.back().type.rfind('.');
+  return (dot == std::string::npos ? chain.back().type : chain.back().type.substr(dot + 1)) + ": " + root;
+}
+
+std::string StandingWords(const CellRecord& cell) {
+  if (!cell.standing) return "";
+  switch (*cell.standing) {
+    case Standing::kExpected:
+      return "as expected";
+    case Standing::kRegressed:
+      return "REGRESSED";
+    case Standing::kImproved:
+      return "improved: better than expected";
+    case Standing::kChanged:
+      return "changed: another failure than expected";
+    case Standing::kUnlisted:
+      return "not in the expectations";
+  }
+  return "";
+}
+
+std::vector<std::string> CaseNames(const RunRecord& run) {
+  std::vector<std::string> names;
+  for (const CellRecord& cell : run.cells)
+    if (std::find(names.begin(), names.end(), cell.case_name) == names.end()) names.push_back(cell.case_name);
+  return names;
+}
+
+std::vector<std::string> SortedVersions(std::vector<std::string> versions) {
+  std::stable_sort(versions.begin(), versions.end(), [](const std::string& a, const std::string& b) {
+    const std::optional<Version> left = Version::Parse(a), right = Version::Parse(b);
+    if (left && right) return *left < *right;
+    return left.has_value() && !right;  // what is no version comes last
+  });
+  versions.erase(std::unique(versions.begin(), versions.end()), versions.end());
+  return versions;
+}
+
+bool NeedsAttention(const CellRecord& cell) {
+  if (cell.standing && *cell.standing != Standing::kUnlisted) return *cell.standing != Standing::kExpected;
+  return (IsFailure(cell.verdict.outcome) && cell.verdict.outcome != Outcome::kReproduced) || IsInconclusive(cell.verdict.outcome);
+}
+
+const CellRecord* LeadingCell(const RunRecord& run) {
+  const auto rank = [](const CellRecord& cell) {
+    const bool attention = NeedsAttention(cell);
+    if (attention && !IsInconclusive(cell.verdict.outcome)) return 0;
+    if (cell.verdict.outcome == Outcome::kReproduced && cell.fix == "none") return 1;
+    if (attention) return 2;
+    return IsFailure(cell.verdict.outcome) ? 3 : 4;
+  };
+  const CellRecord* best = nullptr;
+  const auto newer = [](const CellRecord& a, const CellRecord& b) {  // among equals, the newest torch says most
+    const std::optional<Version> left = Version::Parse(a.torch), right = Version::Parse(b.torch);
+    return left && right && *left > *right;
+  };
+  for (const CellRecord& cell : run.cells)
+    if (best == nullptr || rank(cell) < rank(*best) || (rank(cell) == rank(*best) && newer(cell, *best))) best = &cell;
+  return best;
+}
+
+std::vector<FixSummary> FixSummaries(const RunRecord& run, const std::string& case_name) {
+  std::vector<FixSummary> summaries;
+  std::vector<double> worst;
+  for (const CellRecord& cell : run.cells) {
+    if (cell.case_name != case_name) continue;
+    auto it = std::find_if(summaries.begin(), summaries.end(), [&](const FixSummary& s) { return s.fix == cell.fix; });
+    if (it == summaries.end()) {
+      summaries.push_back({});
+      summaries.back().fix = cell.fix;
+      worst.push_back(-1);
+      it = summaries.end() - 1;
+    }
+    const MarkClass mark_class = ClassOf(cell.verdict);
+    // Where the call is not made there is nothing to fix.
+    const bool affected = mark_class != MarkClass::kNotAffected && mark_class != MarkClass::kNotExercised && mark_class != MarkClass::kSkipped;
+    it->affected += affected;
+    it->fixed += mark_class == MarkClass::kFixed;
+    it->failing += IsFailure(cell.verdict.outcome);
+    it->over_budget |= OverBudget(cell);
+    const MemoryRecord& memory = cell.memory;
+    if (memory.eager_peak_bytes && memory.compiled_peak_bytes && *memory.eager_peak_bytes > 0) {
+      const double ratio = static_cast<double>(*memory.compiled_peak_bytes) / static_cast<double>(*memory.eager_peak_bytes);
+      if (ratio > it->ratio) {
+        it->ratio = ratio;
+        it->eager_peak = *memory.eager_peak_bytes;
+        it->compiled_peak = *memory.compiled_peak_bytes;
+        it->shape = cell.shape ? Text(*cell.shape) : "the case's own";
+      }
+    }
+    double& difference = worst[static_cast<size_t>(it - summaries.begin())];
+    if (GradWeightDifference(cell) > difference) {
+      difference = GradWeightDifference(cell);
+      it->numerics = NumericsWords(cell);
+    }
+  }
+  return summaries;
+}
+
+}  // namespace flce
