@@ -95,6 +95,8 @@ class Decision {
     }
     CompareStages(where, reading);
     if (out_of_memory) return DecideOutOfMemory(where);
+    if (!reading.match && IsRefusal(exception))
+      return Set(Outcome::kEnvironment, Reason::kNone, "The emulated device does not have what was asked of it (" + Refused() + "): " + FirstLineOf(*exception) + ".");
     if (!reading.match) return DecideUnknown(where, reading, exception);
     switch (reading.match->family) {
       case Family::kTier1:
@@ -133,6 +135,22 @@ class Decision {
       return std::find(list.begin(), list.end(), text) != list.end();
     };
     return holds(match.operators, facts_.call.op) || holds(facts_.reproduces, match.signature);
+  }
+
+  /// A CUDA error on the emulated device after it refused an entry point says nothing about the code.
+  bool IsRefusal(const std::optional<ExceptionRecord>& exception) const {
+    if (o_.device_kind != DeviceKind::kEmulated || o_.refused.empty() || !exception) return false;
+    return std::any_of(exception->chain.begin(), exception->chain.end(), [](const ExceptionLink& link) {
+      for (const char* words : {"CUDA error", "CUBLAS_STATUS", "CUDA driver error", "cudaError", "Triton Error [CUDA]"})
+        if (link.message.find(words) != std::string::npos) return true;
+      return false;
+    });
+  }
+
+  std::string Refused() const {
+    std::vector<std::string> names;
+    for (const auto& [api, count] : o_.refused) names.push_back(api);
+    return Join(names, ", ");
   }
 
   /// A failure that no signature of its own place explains.

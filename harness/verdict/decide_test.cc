@@ -160,6 +160,28 @@ const std::vector<Row>& Rows() {
        "tier2-addmm-dtype-lowering all the same."},
       {"the words of a tier without any compile", [](Given& g) { g.FailEager(MatchOf(kTier1, Family::kTier1, {"addmm"})); }, Outcome::kEagerFailed,
        Reason::kNone, kTier1, "Fails without torch.compile: Title of tier1-addmm-dtype-decomposition (tier1-addmm-dtype-decomposition)."},
+      {"the emulated device lacks an entry point",
+       [](Given& g) {
+         g.FailEager(std::nullopt);
+         g.o.eager.exception = Raised("builtins.RuntimeError", "CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling cublasX");
+         g.o.refused = {{"cublasX", 1}, {"cublasY", 2}};
+       },
+       Outcome::kEnvironment, Reason::kNone, "",
+       "The emulated device does not have what was asked of it (cublasX, cublasY): CUDA error: CUBLAS_STATUS_NOT_SUPPORTED when calling cublasX."},
+      {"a refusal does not excuse another error",
+       [](Given& g) {
+         g.FailEager(std::nullopt);
+         g.o.refused = {{"cublasX", 1}};
+       },
+       Outcome::kEagerFailed, Reason::kNone, "", "Fails without torch.compile: builtins.RuntimeError: first line."},
+      {"a real GPU refuses nothing",
+       [](Given& g) {
+         g.FailEager(std::nullopt);
+         g.o.device_kind = DeviceKind::kCuda;
+         g.o.eager.exception = Raised("builtins.RuntimeError", "CUDA error: unknown");
+         g.o.refused = {{"cublasX", 1}};
+       },
+       Outcome::kEagerFailed, Reason::kNone, "", "Fails without torch.compile: builtins.RuntimeError: CUDA error: unknown."},
       {"this torch refuses the argument",
        [](Given& g) {
          Match match = MatchOf("no-out-dtype-overload", Family::kUnsupported);
