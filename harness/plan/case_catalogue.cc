@@ -27,8 +27,11 @@ Status CheckShape(const Json& json, const std::string& origin) {
   for (const char* key : {"name", "title", "why", "module", "function", "kind"})
     if (!json.contains(key) || !json[key].is_string() || json[key].get_ref<const std::string&>().empty())
       return Bad(origin, std::string("member \"") + key + "\" must be a text");
-  for (const char* key : {"parameters", "shape", "compile", "call"})
+  for (const char* key : {"parameters", "shape", "compile"})
     if (!json.contains(key) || !json[key].is_object()) return Bad(origin, std::string("member \"") + key + "\" must be an object");
+  // A case without a call in question (a control) says so with null.
+  if (!json.contains("call") || !(json["call"].is_object() || json["call"].is_null()))
+    return Bad(origin, "member \"call\" must be an object or null");
   for (const char* key : {"bt", "h", "v"}) {
     const Json& shape = json["shape"];
     if (!shape.contains(key) || !shape[key].is_number_integer() || shape[key].get<int64_t>() < 1)

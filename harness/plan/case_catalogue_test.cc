@@ -60,6 +60,13 @@ TEST_F(CaseCatalogueTest, ErrorsNameTheFileAndTheMember) {
   EXPECT_EQ(Problem(), "cases/c.json: not valid JSON at byte 2");
 }
 
+TEST(ShippedCasesTest, AllAreGood) {
+  Result<CaseCatalogue> loaded = CaseCatalogue::Load(fs::path(FLCE_SOURCE_DIR) / "cases");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  ASSERT_TRUE(loaded->Find("flce-bf16-fp32-accum").ok());
+  EXPECT_EQ((*loaded->Find("flce-bf16-fp32-accum"))->sources.size(), 2u);
+}
+
 TEST_F(CaseCatalogueTest, TwoCasesOfOneNameAreAnError) {
   Write("a.json", Good().dump());
   Write("b.json", Good().dump());
