@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <numeric>
 
 namespace flce {
@@ -127,6 +128,20 @@ std::string HumanBytes(uint64_t bytes) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, unit == 0 ? "%.0f %s" : "%.2f %s", value, kUnits[unit]);
   return buffer;
+}
+
+Result<uint64_t> ParseBytes(std::string_view text) {
+  const Error bad{ErrorKind::kUsage, "size '" + std::string(text) + "': expected a number with a unit, such as 40GB"};
+  const std::string lower = ToLower(Trim(text));
+  char* end = nullptr;
+  const double number = std::strtod(lower.c_str(), &end);
+  if (end == lower.c_str() || !(number >= 0)) return bad;
+  constexpr std::pair<std::string_view, double> kUnits[] = {{"", 1},       {"b", 1},           {"kb", 1e3},           {"mb", 1e6},  {"gb", 1e9},
+                                                            {"tb", 1e12},  {"kib", 1024},      {"mib", 1048576},      {"gib", 1073741824},
+                                                            {"tib", 1099511627776.0}};
+  for (const auto& [unit, factor] : kUnits)
+    if (Trim(end) == unit && number * factor < 1e18) return static_cast<uint64_t>(number * factor);
+  return bad;
 }
 
 std::string HumanSeconds(double seconds) {

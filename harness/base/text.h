@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/base/result.h"
+
 namespace flce {
 
 /// Pieces between separators; an empty text has no pieces, "a,,b" has an empty one.
@@ -25,6 +27,8 @@ std::string UnknownName(std::string_view what, std::string_view name, const std:
 
 /// 39523000000 -> "39.52 GB" (decimal units, as the figures of PyTorch's memory reports are quoted).
 std::string HumanBytes(uint64_t bytes);
+/// "40GB", "1.5 TB", "512MiB", "1000" -> bytes; kUsage for anything else.
+Result<uint64_t> ParseBytes(std::string_view text);
 /// 0.0042 -> "4.2 ms", 75 -> "1 min 15 s".
 std::string HumanSeconds(double seconds);
 

@@ -33,6 +33,13 @@ TEST(TextTest, HumanFigures) {
   EXPECT_EQ(HumanSeconds(3725), "1 h 2 min");
 }
 
+TEST(TextTest, ParseBytes) {
+  EXPECT_EQ(*ParseBytes("40GB"), 40000000000u);
+  EXPECT_EQ(*ParseBytes("1.5 MiB"), 1572864u);
+  EXPECT_EQ(*ParseBytes("7"), 7u);
+  for (const char* text : {"", "GB", "-1GB", "4 parsecs", "nan"}) EXPECT_FALSE(ParseBytes(text).ok()) << text;
+}
+
 TEST(TextTest, ToValidUtf8ReplacesOnlyWhatIsMalformed) {
   EXPECT_EQ(ToValidUtf8("a\xC3\xA9z"), "a\xC3\xA9z");
   EXPECT_EQ(ToValidUtf8("\xC3("), "\xEF\xBF\xBD(");

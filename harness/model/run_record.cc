@@ -125,7 +125,9 @@ Status ReadMemory(const Json& json, const std::string& path, MemoryRecord& memor
   return reader.status();
 }
 
-Status ReadNumerics(const Json& json, const std::string& path, CellRecord& cell) {
+}  // namespace
+
+Result<NumericsRecord> NumericsRecordFromJson(const Json& json, const std::string& path) {
   NumericsRecord numerics;
   JsonReader reader(json, path);
   reader.Read("computed", numerics.computed);
@@ -138,11 +140,8 @@ Status ReadNumerics(const Json& json, const std::string& path, CellRecord& cell)
     FLCE_TRY_DO(item.status());
   }
   FLCE_TRY_DO(reader.status());
-  cell.numerics = std::move(numerics);
-  return Done{};
+  return numerics;
 }
-
-}  // namespace
 
 Json ToJson(const CellRecord& cell) {
   Json findings = Json::array();
@@ -275,7 +274,9 @@ Result<CellRecord> CellRecordFromJson(const Json& json) {
   if (const Json* exception = reader.Member("exception")) {
     FLCE_TRY(cell.exception, ExceptionRecordFromJson(*exception));
   }
-  if (const Json* numerics = reader.Member("numerics")) FLCE_TRY_DO(ReadNumerics(*numerics, path + ".numerics", cell));
+  if (const Json* numerics = reader.Member("numerics")) {
+    FLCE_TRY(cell.numerics, NumericsRecordFromJson(*numerics, path + ".numerics"));
+  }
   if (const Json* memory = reader.Member("memory")) FLCE_TRY_DO(ReadMemory(*memory, path + ".memory", cell.memory));
   if (const Json* launches = reader.Member("launches")) FLCE_TRY_DO(ReadLaunches(*launches, path + ".launches", cell));
   return cell;

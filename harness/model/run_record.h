@@ -76,5 +76,7 @@ nlohmann::ordered_json ToJson(const RunRecord& run);
 /// Any 1.x; "too new" and "too old" otherwise (kData).
 Result<RunRecord> RunRecordFromJson(const nlohmann::ordered_json& json);
 Result<CellRecord> CellRecordFromJson(const nlohmann::ordered_json& json);
+/// The report's `numerics` member, which is also what flce-numerics answers. `path` names the value in errors.
+Result<NumericsRecord> NumericsRecordFromJson(const nlohmann::ordered_json& json, const std::string& path);
 
 }  // namespace flce

@@ -1,0 +1,39 @@
+#include "harness/cli/supply.h"
+
+namespace flce {
+namespace {
+
+/// The remembered value, or what `make` gives now.
+template <typename T, typename F>
+Result<const T*> Remember(std::map<std::string, Result<T>>& known, const std::string& key, F make) {
+  auto it = known.find(key);
+  if (it == known.end()) it = known.emplace(key, make()).first;
+  if (!it->second) return it->second.error();
+  return &*it->second;
+}
+
+}  // namespace
+
+Result<const Environment*> Supply::EnvironmentOf(const std::string& torch) {
+  return Remember(environments_, torch, [&] {
+    return external_python_.empty() ? provisioner_.ProvideTorch(torch, flavour_) : provisioner_.ProvideExternal(external_python_);
+  });
+}
+
+Result<const LigerTree*> Supply::LigerOf(const std::string& version_or_path) {
+  return Remember(ligers_, version_or_path, [&] { return provisioner_.ProvideLiger(version_or_path); });
+}
+
+Result<CellSupply> Supply::For(const Cell& cell) {
+  CellSupply supply;
+  FLCE_TRY(supply.environment, EnvironmentOf(cell.torch));
+  FLCE_TRY(supply.liger, LigerOf(cell.liger));
+  const std::string key = cell.fix + "\n" + cell.torch + "\n" + cell.liger;
+  FLCE_TRY(supply.overlay, Remember(overlays_, key, [&]() -> Result<FixOverlay> {
+             FLCE_TRY(const FixDescription fix, FindFix(cell.fix, cases_dir_));
+             return provisioner_.ProvideFix(fix, *supply.liger, *supply.environment);
+           }));
+  return supply;
+}
+
+}  // namespace flce
