@@ -71,7 +71,10 @@ Observation CollectObservation(const CellJob& job, const ProcessEnd& end) {
   if (observation.stages.empty()) ReadProgress(files.progress, observation);
   observation.cell_id = job.request.cell_id;
   observation.end = end;
-  if (!problem.empty()) observation.end.detail += (observation.end.detail.empty() ? "" : "; ") + problem;
+  if (!problem.empty()) {
+    observation.error = "what the worker wrote cannot be read: " + problem;
+    observation.end.detail += (observation.end.detail.empty() ? "" : "; ") + problem;
+  }
   return observation;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -52,6 +53,18 @@ class JsonReader {
     if (!error_) target = std::move(value);
   }
 
+  /// An object of values by name; a null value is as good as an absent one.
+  template <typename T>
+  void Read(const char* key, std::map<std::string, T>& target) {
+    const Json* member = Member(key);
+    if (member == nullptr) return;
+    if (!member->is_object()) return Fail(path_ + "." + key, "an object");
+    for (const auto& [name, value] : member->items()) {
+      if (value.is_null()) continue;
+      JsonReader(*member, path_ + "." + key).ReadInto(name.c_str(), target[name], error_);
+    }
+  }
+
   /// A word of a closed set, through its Parse function.
   template <typename T>
   void ReadWord(const char* key, T& target, std::optional<T> (*parse)(std::string_view)) {
@@ -91,6 +104,12 @@ class JsonReader {
   Status status() const { return error_ ? Status(*error_) : Status(Done{}); }
 
  private:
+  template <typename T>
+  void ReadInto(const char* key, T& target, std::optional<Error>& error) {
+    Read(key, target);
+    if (error_ && !error) error = error_;
+  }
+
   const Json& value_;
   std::string path_;
   std::optional<Error> error_;

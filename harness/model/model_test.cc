@@ -83,6 +83,8 @@ TEST(ObservationTest, NamesTheMemberOfAWrongType) {
   EXPECT_EQ(message(R"({"compiled": {"exception": {"chain": []}}})"), "exception.chain: expected at least one exception");
   EXPECT_EQ(message(R"([1])"), "observation: expected an object");
   EXPECT_EQ(message(R"({"later": 1, "memory": null})"), "ok");
+  EXPECT_EQ(message(R"({"timings_ms": {"compiled": null, "eager": 3.2}, "tensors": {"inputs": null}})"), "ok");
+  EXPECT_EQ(message(R"({"timings_ms": {"eager": "fast"}})"), "observation.timings_ms.eager: expected a number");
 }
 
 RunRecord SmallRun() {

@@ -244,6 +244,7 @@ Result<Observation> ObservationFromJson(const Json& json) {
   reader.Read("inputs_bytes", o.inputs_bytes);
   reader.Read("timings_ms", o.timings_ms);
   reader.Read("skipped", o.skipped);
+  reader.Read("error", o.error);
   reader.Read("environment", o.environment);
   reader.Read("tensors", o.tensor_files);
   std::string values;
@@ -388,6 +389,7 @@ Json ToJson(const Observation& o) {
       {"emulator", {{"refused", std::move(refused)}}},
       {"values", o.values_computed ? "computed" : "not_computed"},
       {"tensors", o.tensor_files},
+      {"error", o.error},
       {"skipped", o.skipped},
       {"environment", o.environment},
       {"end",

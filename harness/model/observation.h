@@ -128,7 +128,8 @@ struct Observation {
   std::vector<std::pair<std::string, int64_t>> refused;  ///< emulator entry points that were asked for and are not emulated
   bool values_computed = false;
   std::map<std::string, std::string> tensor_files;  ///< "eager", "compiled" -> file in the cell's folder
-  std::string skipped;                              ///< the case's own word on why it cannot run here
+  std::string error;    ///< why the worker itself could not do its work (complete is false), "" otherwise
+  std::string skipped;  ///< the case's own word on why it cannot run here
   std::map<std::string, std::string> environment;   ///< variables that change what is compiled
 
   ProcessEnd end;

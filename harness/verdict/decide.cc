@@ -79,6 +79,8 @@ class Decision {
       verdict_.signature = readings_.process->match->signature;
       return Set(Outcome::kEnvironment, Reason::kNone, "The process gave up" + during + ": " + readings_.process->match->title + ".");
     }
+    // The harness's own failure says nothing of the code under test.
+    if (!o_.error.empty()) return Set(Outcome::kEnvironment, Reason::kNone, "The worker could not do its work" + during + ": " + o_.error + ".");
     Set(Outcome::kCrashed, Reason::kNone,
         "The process ended by itself with exit code " + std::to_string(o_.end.code) + during + ", without a result.");
   }

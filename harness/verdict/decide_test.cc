@@ -286,6 +286,12 @@ const std::vector<Row>& Rows() {
        Outcome::kNumericsMismatch, Reason::kNone, "", "Compiled and ran, but the loss is not finite."},
       {"a signal", [](Given& g) { g.Die(ProcessEnd::Kind::kSignaled, 11); }, Outcome::kCrashed, Reason::kNone, "",
        "The process died of signal 11 during stage eager."},
+      {"a worker that could not do its work",
+       [](Given& g) {
+         g.Die(ProcessEnd::Kind::kExited, 0);
+         g.o.error = "what the worker wrote cannot be read";
+       },
+       Outcome::kEnvironment, Reason::kNone, "", "cannot be read"},
       {"an exit without a result", [](Given& g) { g.Die(ProcessEnd::Kind::kExited, 0); }, Outcome::kCrashed, Reason::kNone, "",
        "The process ended by itself with exit code 0 during stage eager, without a result."},
       {"an exit that standard error explains",
