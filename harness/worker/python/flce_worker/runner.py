@@ -29,6 +29,13 @@ class Runner:
             tensors += [*module.parameters(), *module.buffers()]
         return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
+    def gradients_bytes(self):
+        """What the gradients of the last run hold, in the allocator's units of 512 bytes."""
+        tensors = [leaf.grad for leaf in self.leaves.values()]
+        for module in self.case.modules.values():
+            tensors += [parameter.grad for parameter in module.parameters()]
+        return sum(-(-tensor.numel() * tensor.element_size() // 512) * 512 for tensor in tensors if tensor is not None)
+
     def run(self, step, on_backward=lambda: None):
         """One forward and, if the case has one, backward. True if a backward ran."""
         self.release()
