@@ -43,6 +43,9 @@ class Progress:
             pass
 
 
+_profile_in_force = None
+
+
 class Emulator:
     """The preloaded device, or None-like answers on real hardware and with a library that has no read-back."""
 
@@ -51,8 +54,14 @@ class Emulator:
 
     def set_profile(self, profile):
         """`profile`: an entry of cases/devices.json. Raises RuntimeError with the emulator's own words."""
-        if self.present and profile:
-            _native.emulator_set_profile(profile_text(profile))
+        global _profile_in_force
+        if not self.present or not profile:
+            return
+        text = profile_text(profile)
+        # A cell forked from a warmed parent has the profile, and device memory, already.
+        if text != _profile_in_force:
+            _native.emulator_set_profile(text)
+            _profile_in_force = text
 
     def reset(self):
         if self.present:

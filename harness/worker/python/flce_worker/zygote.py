@@ -67,6 +67,7 @@ def _compile_control():
     try:
         torch.compile(_control())(x, w)
     finally:
+        torch.cuda.synchronize()
         torch._dynamo.config.capture_scalar_outputs = False
         torch._dynamo.reset()
         torch._dynamo.utils.counters.clear()
