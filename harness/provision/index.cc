@@ -37,6 +37,11 @@ std::string AboveMinor(const Version& version) {
 
 }  // namespace
 
+Error MissingOffline(const std::string& subject, const std::vector<std::string>& installed) {
+  return {ErrorKind::kEnvironment, subject + " is not installed and --offline forbids to fetch it; run the same command once without --offline (installed: " +
+                                       (installed.empty() ? "none" : Join(installed, ", ")) + ")"};
+}
+
 Catalogue::Catalogue(PackageIndex* index, ReleaseSource source, Options options, int64_t now_s)
     : index_(index), source_(std::move(source)), options_(std::move(options)), now_s_(now_s) {}
 
@@ -81,14 +86,14 @@ Result<std::optional<std::string>> Catalogue::Ask(const IndexQuery& query) {
 }
 
 Error Catalogue::Unknown(const std::string& version) {
+  if (options_.offline) return MissingOffline(source_.package + " " + version, options_.installed ? options_.installed() : std::vector<std::string>());
   const Result<std::optional<std::string>> below = Ask({source_.package, "<" + version, false, false});
   const Result<std::optional<std::string>> above = Ask({source_.package, ">" + version, true, false});
   std::vector<std::string> nearest;
   if (below && *below) nearest.push_back(**below + " (the newest before)");
   if (above && *above) nearest.push_back(**above + " (the first after)");
-  std::string message = "no " + source_.package + " " + version + (options_.offline ? " is installed" : " for this interpreter on the package index");
+  std::string message = "no " + source_.package + " " + version + " for this interpreter on the package index";
   if (!nearest.empty()) message += "; nearest: " + Join(nearest, ", ");
-  if (options_.offline) message += "; run once without --offline to install it";
   return {ErrorKind::kNotFound, message};
 }
 
@@ -107,8 +112,7 @@ Result<std::string> Catalogue::Resolve(const std::string& spec) {
   }
   FLCE_TRY(const std::optional<std::string> found, Ask(query));
   if (found) return *found;
-  if (spec == "newest" || spec == "nightly")
-    return Error{ErrorKind::kNotFound, "no " + query.package + (options_.offline ? " is installed; run once without --offline" : " on the package index")};
+  if (!options_.offline && query.constraint.empty()) return Error{ErrorKind::kNotFound, "no " + query.package + " on the package index"};
   return Unknown(spec);
 }
 

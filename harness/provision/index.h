@@ -27,6 +27,9 @@ class PackageIndex {
   virtual Result<std::optional<std::string>> Find(const IndexQuery& query) = 0;
 };
 
+/// "torch 2.9.1 is not installed and --offline forbids to fetch it; ... (installed: 2.13.0)".
+Error MissingOffline(const std::string& subject, const std::vector<std::string>& installed);
+
 /// Resolves what people write: "newest", "nightly", "2.13" (its newest patch release), "2.13.0", "2.8..2.15" (the
 /// newest patch release of each minor), "all". Answers of the index are kept for an hour in `cache_file`, and serve
 /// beyond that when the index cannot be reached; `installed` lists what is there and answers when `offline`.
@@ -46,7 +49,7 @@ class Catalogue {
   Result<std::string> Resolve(const std::string& spec);
   /// As Resolve, for a range too; oldest first.
   Result<std::vector<std::string>> Expand(const std::string& spec);
-  /// "no torch 2.99; the nearest releases are 2.15.0 (older)".
+  /// "no torch 2.99 ...; nearest: 2.15.0 (the newest before)".
   Error Unknown(const std::string& version);
   /// "" when the last answer is current, else a line to show ("index not reachable, ...").
   const std::string& note() const { return note_; }

@@ -45,8 +45,17 @@ uint64_t LocalSize(const std::string& url) {
   return static_cast<uint64_t>(info.st_size);
 }
 
+/// Without the "user:password@" of a private index.
+std::string WithoutCredentials(std::string url) {
+  const size_t host = url.find("://");
+  if (host == std::string::npos) return url;
+  const size_t end = url.find('/', host + 3), at = url.rfind('@', end);
+  if (at != std::string::npos && at > host) url.erase(host + 3, at + 1 - (host + 3));
+  return url;
+}
+
 void ReadWheel(std::string_view entry, LockedPackage& package) {
-  package.url = Quoted(entry, "url");
+  package.url = WithoutCredentials(Quoted(entry, "url"));
   if (package.url.empty()) package.url = Quoted(entry, "path");
   package.file = FileName(package.url);
   package.sha256 = Quoted(entry, "sha256");

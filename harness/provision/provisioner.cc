@@ -56,11 +56,6 @@ fs::path StateDirectory() {
   return fs::path(home.empty() ? "/tmp" : home) / ".cache/flce-repro";
 }
 
-Error MissingOffline(const std::string& subject, const std::vector<std::string>& installed) {
-  return {ErrorKind::kEnvironment, subject + " is not installed and --offline forbids to fetch it; run the same command once without --offline (installed: " +
-                                       (installed.empty() ? "none" : Join(installed, ", ")) + ")"};
-}
-
 Provisioner::Provisioner(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Provisioner::~Provisioner() = default;
 const std::string& Provisioner::note() const { return impl_->note; }

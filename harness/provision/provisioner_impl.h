@@ -53,7 +53,4 @@ struct Provisioner::Impl {
   Result<LigerTree> ProvideLigerRelease(const std::string& version);
 };
 
-/// The message of what was asked for and is missing, with the releases that are there.
-Error MissingOffline(const std::string& subject, const std::vector<std::string>& installed);
-
 }  // namespace flce

@@ -86,7 +86,7 @@ Error ExplainUvFailure(std::string_view output, const std::string& what, const U
   }
   if (Has(lower, "network was disabled") || Has(lower, "network connectivity is disabled"))
     return {ErrorKind::kEnvironment, what + " is not installed and --offline forbids to fetch it; run the same command once without --offline"};
-  if (Has(lower, "there is no version of") || Has(lower, "was not found in the package registry") || Has(lower, "are available and you require") ||
+  if (Has(lower, "there is no version of") || Has(lower, "was not found in the package registry") || Has(lower, "are available and you require") || Has(lower, "is available and you require") ||
       Has(lower, "was not found in the provided package locations") || Has(lower, "no versions of"))
     return {ErrorKind::kNotFound, "no " + what + " on the package index"};
   if (Has(lower, "401 unauthorized") || Has(lower, "403 forbidden"))
