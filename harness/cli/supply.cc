@@ -26,8 +26,9 @@ Result<const LigerTree*> Supply::LigerOf(const std::string& version_or_path) {
 
 Result<CellSupply> Supply::For(const Cell& cell) {
   CellSupply supply;
-  FLCE_TRY(supply.environment, EnvironmentOf(cell.torch));
+  // Liger first: a release that does not exist is told before gigabytes of torch are fetched.
   FLCE_TRY(supply.liger, LigerOf(cell.liger));
+  FLCE_TRY(supply.environment, EnvironmentOf(cell.torch));
   const std::string key = cell.fix + "\n" + cell.torch + "\n" + cell.liger;
   FLCE_TRY(supply.overlay, Remember(overlays_, key, [&]() -> Result<FixOverlay> {
              FLCE_TRY(const FixDescription fix, FindFix(cell.fix, cases_dir_));
