@@ -170,7 +170,7 @@ void LogExplainer::FeedParsed(const LogLine& line) {
 
 void LogExplainer::Take(LoggedFailure failure) {
   static const auto* version = new RE2(R"((?i)\b(?:py)?torch(?:[ _-]?version)?['"]?\s*(?:[:=]+|\s)\s*['"]?v?(\d+\.\d+\.\d+[\w.+]*))");
-  if (result_.torch.empty()) RE2::PartialMatch(failure.output, *version, &result_.torch);
+  if (result_.torch.empty() && Holds(failure.output, "orch")) RE2::PartialMatch(failure.output, *version, &result_.torch);
   const FailureContext context{failure.output, result_.torch};
   ExplainedFailure found;
   found.match = Classify(book_, &failure.exception, context);

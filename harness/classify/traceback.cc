@@ -13,7 +13,7 @@ namespace {
 using re2::StringPiece;
 
 constexpr size_t kMaxLinks = 24, kMaxFrames = 64, kMaxMessageBytes = 64 * 1024, kMaxMessageLines = 400;
-constexpr size_t kMaxNoise = 100;
+constexpr size_t kMaxNoise = 100, kMaxMentionLines = 12;
 constexpr std::string_view kHeader = "Traceback (most recent call last)";
 
 StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
@@ -122,10 +122,9 @@ void TracebackAssembler::FeedIdle(const LogLine& line, uint64_t number, std::str
   }
   StringPiece quoted;
   if (body.size() < 4096 && RE2::PartialMatch(Piece(body), Known().mentioned, &type, &quoted)) {
-    Begin(number, recent);
+    Begin(number, {});
     failure_.mentioned = true;
     StartMessage(std::move(type), {quoted.data(), quoted.size()}, line.prefixes);
-    Emit();
   }
 }
 
@@ -183,6 +182,13 @@ bool TracebackAssembler::FeedMessage(const LogLine& line) {
     quiet_ = 0;
     return true;
   }
+  if (failure_.mentioned) {
+    // What follows a quoted exception may still be its text ("  target: ..."), unless it is a failure of its own.
+    std::string type, message;
+    if (message_lines_ >= kMaxMentionLines || (IndentOf(line.text) == 0 && IsException(body, false, type, message)) ||
+        RE2::PartialMatch(Piece(body.substr(0, 4096)), Known().mentioned, &type, &message))
+      return false;
+  }
   // Somebody else's line: it has a prefix that the failure's own lines lack.
   if ((line.prefixes & ~prefixes_) != 0 || ++message_lines_ > kMaxMessageLines) return false;
   std::string& message = links_.back().message;
@@ -212,9 +218,10 @@ void TracebackAssembler::Emit() {
   state_ = State::kIdle;
   // Printed causes first; a record has the outermost first, and each inner link says how it hangs on the one before.
   std::vector<ExceptionLink>& chain = failure_.exception.chain;
+  std::string relation = "raised";
   for (size_t i = links_.size(); i-- > 0;) {
     ExceptionLink link = std::move(links_[i]);
-    link.relation = i + 1 == links_.size() ? "raised" : links_[i + 1].relation;
+    std::swap(link.relation, relation);
     while (!link.message.empty() && (link.message.back() == '\n' || link.message.back() == ' ')) link.message.pop_back();
     chain.push_back(std::move(link));
   }
