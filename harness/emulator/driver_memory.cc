@@ -132,7 +132,7 @@ FLCE_API int cuPointerGetAttribute(void* data, int attribute, DevicePointer addr
     case 3:  // device pointer
       return give(address);
     case 4:  // host pointer
-      if (range->kind == MemoryKind::kDevice || range->kind == MemoryKind::kMapped) {
+      if (!host && range->kind != MemoryKind::kManaged) {
         return DriverResult(Status::kInvalidValue);
       }
       return give(address);

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <type_traits>
@@ -57,7 +58,11 @@ std::mutex& SharedMutex() {
 
 Emulator::Emulator()
     : profile(ProfileFromEnvironment(&profile_error)), memory(profile.count, profile.memory_bytes) {
-  if (!profile_error.empty()) profile.count = 0;
+  if (!profile_error.empty()) {
+    // A card of other figures than asked for would give figures nobody asked for: there is no card then.
+    profile.count = 0;
+    std::fprintf(stderr, "FLCE_EMU_PROFILE: %s\n", profile_error.c_str());
+  }
   log.set_tracing(profile.trace);
   context_active.assign(static_cast<std::size_t>(memory.devices()), false);
 }

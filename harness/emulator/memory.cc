@@ -99,6 +99,14 @@ Status Memory::AllocateHost(std::size_t size, void** address) {
   return Status::kSuccess;
 }
 
+Status Memory::AllocateVariable(int device, std::size_t size, void** address) {
+  *address = size == 0 ? nullptr : MapFresh(size);
+  if (*address == nullptr) return Status::kOutOfMemory;
+  const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(*address);
+  ranges_.emplace(begin, MemoryRange{begin, size, 0, MemoryKind::kVariable, device, false});
+  return Status::kSuccess;
+}
+
 Status Memory::RegisterHost(void* address, std::size_t size) {
   const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(address);
   if (begin == 0 || size == 0) return Status::kInvalidValue;

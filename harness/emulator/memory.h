@@ -12,7 +12,7 @@
 
 namespace flce::emulator {
 
-enum class MemoryKind { kUnregistered, kPinnedHost, kRegisteredHost, kDevice, kManaged, kMapped };
+enum class MemoryKind { kUnregistered, kPinnedHost, kRegisteredHost, kDevice, kManaged, kMapped, kVariable };
 
 /// A range of addresses that CUDA knows: an allocation, pinned or registered host memory, or a mapped VMM handle.
 struct MemoryRange {
@@ -48,6 +48,8 @@ class Memory {
 
   Status Allocate(int device, std::size_t size, MemoryKind kind, bool from_pool, void** address);
   Status AllocateHost(std::size_t size, void** address);
+  /// For a variable of a program's device code: part of its module, so neither charged nor freed on its own.
+  Status AllocateVariable(int device, std::size_t size, void** address);
   Status RegisterHost(void* address, std::size_t size);
   Status UnregisterHost(void* address);
   /// Frees what Allocate() returned; another pointer is an invalid value, as on hardware. Null is fine.

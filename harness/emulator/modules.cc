@@ -44,24 +44,24 @@ Module* Modules::RegisterFatBinary(const void* wrapper) {
 
 void Modules::UnregisterFatBinary(Module* module) {
   if (modules_.count(module) == 0) return;
-  for (auto it = stubs_.begin(); it != stubs_.end();) {
-    if (it->second.module == module) {
-      if (it->second.kernel != nullptr) kernels_.erase(it->second.kernel);
-      it = stubs_.erase(it);
-    } else {
-      ++it;
-    }
+  for (const void* stub : module->stubs) {
+    const auto it = stubs_.find(stub);
+    if (it == stubs_.end() || it->second.module != module) continue;
+    if (it->second.kernel != nullptr) kernels_.erase(it->second.kernel);
+    stubs_.erase(it);
   }
-  std::erase_if(symbols_, [module](const auto& entry) { return entry.second.first == module; });
+  for (const void* variable : module->variables) symbols_.erase(variable);
   modules_.erase(module);
 }
 
 void Modules::RegisterFunction(Module* module, const void* stub, const char* name) {
   stubs_[stub] = Stub{module, name, nullptr};
+  module->stubs.push_back(stub);
 }
 
 void Modules::RegisterVariable(Module* module, const void* host, const char* name, std::size_t size) {
-  symbols_[host] = {module, Symbol{name, size, nullptr}};
+  symbols_[host] = Symbol{name, size, nullptr};
+  module->variables.push_back(host);
 }
 
 Status Modules::Load(const void* data, const DeviceProfile& profile, Module** module) {
@@ -114,7 +114,7 @@ Status Modules::Resolve(const void* function, const DeviceProfile& profile, Kern
 
 Symbol* Modules::FindSymbol(const void* host) {
   const auto it = symbols_.find(host);
-  return it == symbols_.end() ? nullptr : &it->second.second;
+  return it == symbols_.end() ? nullptr : &it->second;
 }
 
 }  // namespace flce::emulator

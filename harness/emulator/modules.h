@@ -37,6 +37,9 @@ class Module {
   Status Find(const std::string& name, bool known, const DeviceProfile& profile, Kernel** kernel);
   std::size_t kernel_count() { return image().kernels.size(); }
 
+  std::vector<const void*> stubs;      ///< host functions registered for it
+  std::vector<const void*> variables;  ///< host variables registered for it
+
  private:
   const void* data_;
   bool read_ = false;
@@ -77,7 +80,7 @@ class Modules {
   std::unordered_map<const void*, std::unique_ptr<Module>> modules_;
   std::unordered_map<const void*, Stub> stubs_;
   std::unordered_set<const void*> kernels_;
-  std::unordered_map<const void*, std::pair<Module*, Symbol>> symbols_;
+  std::unordered_map<const void*, Symbol> symbols_;
 };
 
 }  // namespace flce::emulator

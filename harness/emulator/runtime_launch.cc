@@ -11,7 +11,6 @@ using flce::emulator::Dim3;
 using flce::emulator::FuncAttributes;
 using flce::emulator::Kernel;
 using flce::emulator::LaunchConfig;
-using flce::emulator::MemoryKind;
 using flce::emulator::Module;
 using flce::emulator::RuntimeResult;
 using flce::emulator::Session;
@@ -54,7 +53,7 @@ Status SymbolAddress(Session& session, const void* host, Symbol** symbol) {
   if ((*symbol)->address != nullptr) return Status::kSuccess;
   const int device = CurrentThread().device;
   if (!session->ValidDevice(device)) return Status::kNoDevice;
-  return session->memory.Allocate(device, (*symbol)->size, MemoryKind::kDevice, false, &(*symbol)->address);
+  return session->memory.AllocateVariable(device, (*symbol)->size, &(*symbol)->address);
 }
 
 }  // namespace
