@@ -21,8 +21,9 @@ namespace flce::emulator {
 struct Emulator {
   Emulator();
 
-  DeviceProfile profile;
+  // Before `profile`, whose initialiser writes it.
   std::string profile_error;  ///< what is wrong with FLCE_EMU_PROFILE, if anything is: then there is no device
+  DeviceProfile profile;
   Memory memory;
   VirtualMemory virtual_memory;
   Streams streams;
