@@ -8,6 +8,7 @@
 #include "harness/base/text.h"
 #include "harness/cli/compare.h"
 #include "harness/cli/doctor.h"
+#include "harness/cli/explain.h"
 #include "harness/cli/gpu_probe.h"
 #include "harness/cli/list.h"
 #include "harness/cli/report.h"
@@ -30,7 +31,7 @@ constexpr const char* kFooter =
 
 /// Every subcommand, in the order --help lists them.
 constexpr void (*kCommands[])(CLI::App&, Command&) = {
-    SetupRun, SetupList, SetupCompare, SetupReport, SetupDoctor, SetupSchema,
+    SetupRun, SetupList, SetupExplain, SetupCompare, SetupReport, SetupDoctor, SetupSchema,
 };
 
 /// A misspelt option gets the nearest one, since CLI11 only says that it was not expected.
