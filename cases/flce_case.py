@@ -14,7 +14,7 @@ def build(parameters, shape, make):
 
     parameters: dtype of x, weight_dtype (default: the same), accum_dtype, weight_scale, frozen_weight, bias,
     autocast (a dtype), ignore_fraction of the targets, class_weights, upstream (a gradient per token that differs from
-    token to token), through ("function" or "module"), checkpoint, disabled (Dynamo is told to leave the call alone), and
+    token to token), through ("function" or "module"), checkpoint, needs_values (sizes depend on values), disabled (Dynamo is told to leave the call alone), and
     under "arguments" what the function takes besides tensors."""
     bt, h, v = shape["bt"], shape["h"], shape["v"]
     dtype = dtype_of(parameters.get("dtype", "bfloat16"))
@@ -38,7 +38,8 @@ def build(parameters, shape, make):
         tensors["upstream"] = make.uniform(bt, dtype=torch.float32, low=0.25, high=2.0)
 
     return Case(tensors=tensors, step=_step(parameters, arguments), trainable=trainable,
-                gradient="upstream" if parameters.get("upstream") else None, around=_autocast(parameters.get("autocast")))
+                gradient="upstream" if parameters.get("upstream") else None, around=_autocast(parameters.get("autocast")),
+                needs_values=bool(parameters.get("needs_values")))
 
 
 def _autocast(dtype):

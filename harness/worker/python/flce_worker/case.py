@@ -15,6 +15,7 @@ class Case:
     around     makes a context manager that surrounds the call of the step, e.g. autocast
     gradient   name of the tensor that is the upstream gradient; None: the loss is a scalar
     backward   False if the step's result is not differentiable
+    needs_values  True if sizes depend on computed values: the emulated device, which computes none, cannot run it
     """
 
     tensors: Dict[str, Any]
@@ -24,6 +25,7 @@ class Case:
     around: Callable[[], Any] = contextlib.nullcontext
     gradient: Optional[str] = None
     backward: bool = True
+    needs_values: bool = False
 
 
 class Skipped(Exception):

@@ -126,7 +126,7 @@ class Cell:
     def _build(self):
         import torch
 
-        from .case import InputMaker
+        from .case import InputMaker, Skipped
 
         description = self.request["case"]
         emulated = self.request["device"]["kind"] == "emulated"
@@ -135,6 +135,8 @@ class Cell:
             make = InputMaker(self.request["seed"], LARGEST_GENERATED if emulated else None)
             function = getattr(self.module, description["function"])
             case = function(description.get("parameters") or {}, self.request["shape"], make)
+            if emulated and case.needs_values:
+                raise Skipped("sizes depend on computed values here, and the emulated device computes none; use --device cuda")
             if not emulated and self.request["measure"].get("poison"):
                 from .memory import poison
 
