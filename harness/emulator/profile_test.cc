@@ -1,6 +1,12 @@
 #include "harness/emulator/profile.h"
 
+#include "harness/emulator/emulator.h"
+
 #include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -73,6 +79,20 @@ TEST(ProfileTest, DefaultIsTheH100OfTheDataFile) {
     EXPECT_EQ(device["memory_bytes"], profile.memory_bytes);
     EXPECT_EQ(device["shared_memory_optin"], profile.shared_memory_optin);
     EXPECT_EQ(device["l2_bytes"], profile.l2_bytes);
+  }
+}
+
+// The state lies in memory of unknown content: whatever its constructor reads before it is constructed shows here.
+TEST(ProfileTest, TheEnvironmentIsReadInMemoryOfAnyContent) {
+  for (const char* text : {"capability=8.9;sms=58", "nonsense"}) {
+    ::setenv("FLCE_EMU_PROFILE", text, 1);
+    alignas(Emulator) static unsigned char storage[sizeof(Emulator)];
+    std::memset(storage, 0xA5, sizeof storage);
+    Emulator* emulator = new (storage) Emulator;
+    EXPECT_EQ(emulator->profile_error.empty(), std::string_view(text) != "nonsense");
+    if (emulator->profile_error.empty()) EXPECT_EQ(emulator->profile.sms, 58);
+    emulator->~Emulator();
+    ::unsetenv("FLCE_EMU_PROFILE");
   }
 }
 
