@@ -20,6 +20,7 @@ namespace {
 
 void* Library() {
   static void* const library = [] {
+    setenv("FLCE_EMU_PROFILE", "# as the driver sets it\nname=NVIDIA L4\nsms=58\n", 1);
     void* opened = dlopen(FLCE_BINARY_DIR "/lib/libflce_emulated_cuda.so", RTLD_NOW | RTLD_GLOBAL);
     if (opened == nullptr) ADD_FAILURE() << dlerror();
     return opened;
@@ -120,6 +121,15 @@ TEST_F(CudaAbiTest, GoesByTheNameOfTheDriver) {
   ASSERT_NE(driver, nullptr);
   EXPECT_EQ(dlsym(driver, "cuInit"), dlsym(Library(), "cuInit"));
   dlclose(driver);
+}
+
+TEST_F(CudaAbiTest, TakesTheProfileFromTheEnvironment) {
+  int sms = 0;
+  EXPECT_EQ(Call("cudaDeviceGetAttribute", &sms, 16, 0), 0);
+  EXPECT_EQ(sms, 58);
+  char name[64];
+  EXPECT_EQ(Call("cuDeviceGetName", static_cast<char*>(name), 64, 0), 0);
+  EXPECT_STREQ(name, "NVIDIA L4");
 }
 
 TEST_F(CudaAbiTest, ErrorsStayUntilTheyAreTaken) {
