@@ -11,12 +11,12 @@ namespace flce {
 
 /// What a report says about a signature, from cases/signatures.json.
 struct SignatureText {
-  std::string label;                ///< "Tier 2": used in sentences and legends
-  std::string mark;                 ///< one or two characters for a matrix: "2"
-  std::string title;                ///< "Inductor cannot lower addmm with out_dtype"
+  std::string title;                ///< "Tier 2: addmm with out_dtype stops in Inductor's lowering"
+  std::string label;                ///< "Tier 2", for sentences and legends; "": what stands before the title's colon
+  std::string mark;                 ///< one or two characters for a matrix; "": the tier's number
   std::string known_range;          ///< since and until which torch: "torch 2.13 and later, no fixed release"
   std::string what_to_do;           ///< one or two sentences
-  std::vector<std::string> proof;   ///< texts of which one is in the failure; "" when absent: taken from the exception
+  std::vector<std::string> proof;   ///< texts that are all in the failure; empty: taken from the cell's own exception
   std::vector<std::string> links;   ///< issues and pull requests
 };
 

@@ -2,6 +2,7 @@
 
 #include "harness/model/json_reader.h"
 #include "reports/github.h"
+#include "reports/html.h"
 #include "reports/junit.h"
 #include "reports/markdown.h"
 
@@ -20,6 +21,7 @@ const std::vector<Reporter>& Reporters() {
       {"json", "report.json", "the whole report, for programs", RenderJson},
       {"junit", "junit.xml", "JUnit XML for GitLab, Jenkins and GitHub viewers", RenderJunit},
       {"markdown", "report.md", "an issue comment", RenderMarkdown},
+      {"html", "report.html", "a page to look at: heat maps, every cell in full", RenderHtml},
       {"github-summary", "summary.md", "the step summary of GitHub Actions", RenderGithubSummary},
       {"github-annotations", "annotations.txt", "annotations of GitHub Actions, for standard output", RenderGithubAnnotations},
   };

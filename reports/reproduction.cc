@@ -60,30 +60,86 @@ std::vector<std::string> ProofTexts(const CellRecord& cell, const ReportOptions&
   return proof;
 }
 
-/// The tensors and the step of the fused linear cross entropy.
-std::string FlceBody(const Json& parameters, const Shape& shape, uint64_t seed) {
+/// The middle of the script: what is computed.
+struct Body {
+  std::string imports, tensors, step;
+  std::vector<std::string> trainable;
+  std::string gradient;  // of a loss that is no scalar
+  bool backward = true;
+};
+
+bool IsSet(const Json& parameters, const char* key) {
+  const auto it = parameters.find(key);
+  return it != parameters.end() && !it->is_null() && *it != false;
+}
+
+std::string Tensor(const std::string& name, const std::string& value) { return "    \"" + name + "\": " + value + ",\n"; }
+std::string Normal(const std::string& sizes, const std::string& dtype) { return "torch.randn(" + sizes + ", generator=make).to(\"cuda\", " + dtype + ")"; }
+
+/// The fused linear cross entropy, as cases/flce_case.py builds it.
+Body FlceBody(const Json& parameters, const Shape& shape) {
   const std::string dtype = DtypeLiteral(parameters, "dtype", "torch.bfloat16");
   const std::string weight_dtype = DtypeLiteral(parameters, "weight_dtype", dtype);
   const std::string bt = std::to_string(shape.bt), h = std::to_string(shape.h), v = std::to_string(shape.v);
-  std::string scale;
-  if (const auto it = parameters.find("weight_scale"); it != parameters.end() && it->is_number() && *it != 1) scale = " * " + it->dump();
-  std::vector<std::string> arguments = {"accum_dtype=" + DtypeLiteral(parameters, "accum_dtype", "None")};
-  if (const auto it = parameters.find("arguments"); it != parameters.end() && it->is_object())
-    for (const auto& [name, value] : it->items())
-      if (IsIdentifier(name)) arguments.push_back(name + "=" + PythonLiteral(value));
-  const bool bias = parameters.contains("bias") && parameters["bias"] == true;
-  const bool frozen = parameters.contains("frozen_weight") && parameters["frozen_weight"] == true;
-  std::string out =
-      "from liger_kernel.transformers.functional import liger_fused_linear_cross_entropy as flce\n\n"
-      "make = torch.Generator().manual_seed(" + std::to_string(seed) + ")\n"
-      "tensors = {\n"
-      "    \"x\": torch.randn(" + bt + ", " + h + ", generator=make).to(\"cuda\", " + dtype + "),\n"
-      "    \"w\": " + (scale.empty() ? "" : "(") + "torch.randn(" + v + ", " + h + ", generator=make)" + scale + (scale.empty() ? "" : ")") + ".to(\"cuda\", " + weight_dtype + "),\n"
-      "    \"target\": torch.randint(" + v + ", (" + bt + ",), generator=make).cuda(),\n";
-  if (bias) out += "    \"bias\": torch.randn(" + v + ", generator=make).to(\"cuda\", " + weight_dtype + "),\n";
-  out += "}\ntrainable = [\"x\"" + std::string(frozen ? "" : ", \"w\"") + (bias ? ", \"bias\"" : "") + "]\n\n";
-  out += "def step(x, w, target" + std::string(bias ? ", bias" : "") + "):\n    return flce(x, w, target, " + (bias ? "bias=bias, " : "") + Join(arguments, ", ") + ")\n";
-  return out;
+  const Json given = parameters.contains("arguments") && parameters["arguments"].is_object() ? parameters["arguments"] : Json::object();
+  std::vector<std::string> arguments;
+  for (const auto& [name, value] : given.items())
+    if (IsIdentifier(name)) arguments.push_back(name + "=" + PythonLiteral(value));
+  arguments.push_back("accum_dtype=" + DtypeLiteral(parameters, "accum_dtype", "None"));
+
+  Body body;
+  std::string weight = "torch.randn(" + v + ", " + h + ", generator=make)";
+  if (const auto it = parameters.find("weight_scale"); it != parameters.end() && it->is_number() && *it != 1) weight = "(" + weight + " * " + it->dump() + ")";
+  body.tensors = Tensor("x", Normal(bt + ", " + h, dtype)) + Tensor("w", weight + ".to(\"cuda\", " + weight_dtype + ")") +
+                 Tensor("target", "torch.randint(" + v + ", (" + bt + ",), generator=make).cuda()");
+  body.trainable = {"x"};
+  if (!IsSet(parameters, "frozen_weight")) body.trainable.push_back("w");
+  std::string names = "x, w, target", extra;
+  if (IsSet(parameters, "bias")) {
+    body.tensors += Tensor("bias", Normal(v, weight_dtype));
+    body.trainable.push_back("bias");
+    names += ", bias";
+    extra = ", bias";
+  }
+  if (IsSet(parameters, "class_weights")) {
+    body.tensors += Tensor("class_weights", "torch.rand(" + v + ", generator=make).cuda() + 0.5");
+    names += ", class_weights";
+    extra += extra.empty() ? ", None, class_weights" : ", class_weights";
+  }
+  body.step = "def step(" + names + "):\n    return ";
+  std::string call;
+  if (IsSet(parameters, "through") && parameters["through"] == "module") {
+    body.imports = "from liger_kernel.transformers import LigerFusedLinearCrossEntropyLoss\n";
+    body.step = "module = LigerFusedLinearCrossEntropyLoss(" + Join(arguments, ", ") + ")\n\n" + body.step;
+    call = "module(w, x, target" + std::string(IsSet(parameters, "bias") ? ", bias)" : ")");
+  } else {
+    body.imports = "from liger_kernel.transformers.functional import liger_fused_linear_cross_entropy as flce\n";
+    call = "flce(x, w, target" + extra + ", " + Join(arguments, ", ") + ")" + (IsSet(given, "return_z_loss") ? ".loss" : "");
+  }
+  if (IsSet(parameters, "checkpoint")) {
+    body.imports += "from torch.utils.checkpoint import checkpoint\n";
+    call = "checkpoint(lambda: " + call + ", use_reentrant=False)";
+  }
+  body.step += call + "\n";
+  if (IsSet(parameters, "disabled")) body.step = "@torch._dynamo.disable\n" + ReplaceAll(body.step, "def step(", "def inner(") + "\ndef step(" + names + "):\n    return inner(" + names + ")\n";
+  if (IsSet(parameters, "ignore_fraction"))
+    body.step = "tensors[\"target\"][torch.rand(" + bt + ", generator=make).cuda() < " + parameters["ignore_fraction"].dump() + "] = -100\n\n" + body.step;
+  if (IsSet(parameters, "upstream")) body.gradient = "torch.linspace(0.25, 2.0, " + bt + ", device=\"cuda\")";
+  return body;
+}
+
+/// The operators themselves, as cases/operator_case.py builds them.
+Body OperatorBody(const Json& parameters, const Shape& shape) {
+  const std::string op = parameters.contains("op") && parameters["op"].is_string() && IsIdentifier(parameters["op"].get<std::string>()) ? parameters["op"].get<std::string>() : "addmm";
+  const std::string dtype = DtypeLiteral(parameters, "dtype", "torch.bfloat16");
+  const std::string bt = std::to_string(shape.bt), h = std::to_string(shape.h), v = std::to_string(shape.v);
+  const std::string batch = op == "bmm" || op == "baddbmm" ? "2, " : "";
+  const bool adds = op == "addmm" || op == "baddbmm";
+  Body body;
+  body.tensors = Tensor("a", Normal(batch + v + ", " + bt, dtype)) + Tensor("b", Normal(batch + bt + ", " + h, dtype)) + Tensor("c", Normal(batch + v + ", " + h, "torch.float32"));
+  body.step = "def step(a, b, c):\n    return torch." + op + "(" + (adds ? "c, " : "") + "a, b, out_dtype=torch.float32" + (IsSet(parameters, "out") ? ", out=c" : "") + ")\n";
+  body.backward = false;
+  return body;
 }
 
 std::string CompileArguments(const Json& compile) {
@@ -98,64 +154,73 @@ std::string CompileArguments(const Json& compile) {
 
 std::string ReproductionScript(const CellRecord& cell, const ReportOptions& options) {
   const auto info = options.cases.find(cell.case_name);
-  if (info == options.cases.end() || info->second.module != "flce_case") return "";
+  if (info == options.cases.end() || cell.verdict.outcome == Outcome::kSkipped) return "";
   const Json parameters = ParseOrEmpty(info->second.parameters_json), compile = ParseOrEmpty(info->second.compile_json);
+  const Shape shape = cell.shape.value_or(info->second.shape);
+  const bool is_operator = info->second.module == "operator_case";
+  if (!is_operator && info->second.module != "flce_case") return "";
+  const Body body = is_operator ? OperatorBody(parameters, shape) : FlceBody(parameters, shape);
+
   Json proof = Json::array();
   for (const std::string& text : ProofTexts(cell, options)) proof.push_back(text);
+  Json trainable = Json::array();
+  for (const std::string& name : body.trainable) trainable.push_back(name);
   const auto comment = [&](const std::string& text) { return "# " + Scrub(ReadableLine(text, 400), options.private_words) + "\n"; };
-  const std::string autocast = parameters.contains("autocast") ? DtypeLiteral(parameters, "autocast", "None") : "None";
 
   std::string out = comment("Repeats one cell of flce-repro: " + cell.case_name + ", " + CellWords(cell) + ".");
   out += comment("Made with Python " + cell.python + ", torch " + cell.torch + ", triton " + cell.triton + ", liger-kernel " + cell.liger + ".");
   if (cell.fix != "none" && !cell.fix.empty()) out += comment("The cell ran with the fix '" + cell.fix + "': apply it first.");
   if (cell.device_kind == DeviceKind::kEmulated) out += comment("The cell ran on an emulated GPU; a real one of compute capability " + cell.capability + " should say the same.");
+  out += "import contextlib, io, logging, platform\n\nimport torch\n" + body.imports;
+  out += "\nPROOF = " + PythonLiteral(proof) + "  # all of it is in the failure\n\n";
   out +=
-      "import contextlib, io, logging, platform\n"
-      "from importlib.metadata import version\n\n"
-      "import torch\n\n"
-      "PROOF = " + PythonLiteral(proof) + "  # all of it is in the failure\n\n"
-      "def end(words, text=\"\", status=1):\n"
-      "    line = next((l for l in text.splitlines() if PROOF and PROOF[0] in l), (text.splitlines() or [\"\"])[0])\n"
-      "    print(\"Result: \", words, *([\"—\", line.strip()[:300]] if line else []))\n"
-      "    raise SystemExit(status)\n\n"
       "def texts(error):  # of the exception and of all that it hangs on\n"
       "    seen = []\n"
       "    while error is not None and error not in seen:\n"
       "        seen.append(error)\n"
       "        error = getattr(error, \"inner_exception\", None) or error.__cause__ or error.__context__\n"
       "    return \"\\n\".join(f\"{type(e).__name__}: {e}\" for e in seen)\n\n"
+      "def end(words, status, text=\"\"):\n"
+      "    lines = [line.strip()[:300] for line in text.splitlines()]\n"
+      "    print(\"Result: \", \" — \".join([words, *([l for l in lines if PROOF and PROOF[0] in l] or lines)[:1]]))\n"
+      "    raise SystemExit(status)\n\n"
       "print(\"OS:     \", platform.platform(), \"\\nPython: \", platform.python_version(), \"\\nPyTorch:\", torch.__version__)\n"
-      "print(\"Triton: \", version(\"triton\"), \"\\nCUDA:   \", torch.version.cuda)\n"
       "if not torch.cuda.is_available() or torch.version.hip is not None:\n"
-      "    end(\"SKIP\", \"needs an NVIDIA GPU\", 2)\n"
-      "print(\"GPU:    \", torch.cuda.get_device_name(), torch.cuda.get_device_capability())\n"
-      "print(\"Case:   \", " + PythonLiteral(Json(ReadableLine(cell.case_name, 100))) + ")\n";
-  out += FlceBody(parameters, cell.shape.value_or(info->second.shape), info->second.seed);
-  out +=
-      "\ndef run(function):\n"
-      "    inputs = {name: t.clone().requires_grad_(name in trainable) for name, t in tensors.items()}\n";
-  out += autocast == "None" ? "    loss = function(**inputs)\n" : "    with torch.autocast(\"cuda\", dtype=" + autocast + "):\n        loss = function(**inputs)\n";
-  out +=
-      "    loss.backward()\n"
-      "    torch.cuda.synchronize()\n"
-      "    return [inputs[name].grad for name in trainable]\n\n"
-      "logging.disable(logging.CRITICAL)\n";
-  if (compile.contains("capture_scalar_outputs") && compile["capture_scalar_outputs"] == true)
-    out += "torch._dynamo.config.capture_scalar_outputs = True\n";
+      "    end(\"SKIP\", 2, \"needs an NVIDIA GPU\")\n"
+      "print(\"GPU:    \", torch.cuda.get_device_name(), torch.cuda.get_device_capability())\n\n";
+  out += "make = torch.Generator().manual_seed(" + std::to_string(info->second.seed) + ")\ntensors = {\n" + body.tensors + "}\n\n";
+  out += body.step + "\ndef run(function):\n    inputs = {name: t.clone().requires_grad_(name in " + PythonLiteral(trainable) + ") for name, t in tensors.items()}\n";
+  const std::string autocast = IsSet(parameters, "autocast") ? DtypeLiteral(parameters, "autocast", "None") : "";
+  out += autocast.empty() ? "    result = function(**inputs)\n" : "    with torch.autocast(\"cuda\", dtype=" + autocast + "):\n        result = function(**inputs)\n";
+  if (body.backward) out += "    result.backward(" + body.gradient + ")\n";
+  out += "    torch.cuda.synchronize()\n";
+  out += body.backward ? "    return {name: t.grad for name, t in inputs.items() if t.requires_grad}\n\n" : "    return {\"result\": result}\n\n";
+  out += "logging.disable(logging.CRITICAL)\n";
+  if (IsSet(compile, "capture_scalar_outputs")) out += "torch._dynamo.config.capture_scalar_outputs = True\n";
+  if (compile.contains("dynamo_config") && compile["dynamo_config"].is_object())
+    for (const auto& [name, value] : compile["dynamo_config"].items())
+      if (IsIdentifier(name)) out += "torch._dynamo.config." + name + " = " + PythonLiteral(value) + "\n";
+  const bool reproduced = cell.verdict.outcome == Outcome::kReproduced;
   out +=
       "try:\n"
       "    eager = run(step)\n"
       "except Exception as error:\n"
-      "    end(\"EAGER FAILED\", texts(error))\n"
+      "    end(\"EAGER FAILED\", 1, texts(error))\n"
       "try:\n"
       "    with contextlib.redirect_stderr(io.StringIO()):\n"
       "        compiled = run(torch.compile(step" + CompileArguments(compile) + "))\n"
-      "except Exception as error:\n"
-      "    known = PROOF and all(part in texts(error) for part in PROOF)\n"
-      "    end(" + std::string(cell.verdict.outcome == Outcome::kReproduced ? "\"REPRODUCED\" if known else \"UNEXPECTED\"" : "\"UNEXPECTED\"") + ", texts(error), 0 if known else 1)\n"
-      "for name, a, b in zip(trainable, eager, compiled):\n"
-      "    print(f\"grad_{name}: largest difference from eager {(a.float() - b.float()).abs().max().item():g}\")\n"
-      "end(\"NOT REPRODUCED\")\n";
+      "except Exception as error:\n";
+  if (reproduced) {
+    out +=
+        "    known = all(part in texts(error) for part in PROOF)\n"
+        "    end(\"REPRODUCED\" if known else \"UNEXPECTED\", 0 if known else 1, texts(error))\n";
+  } else {
+    out += "    end(\"UNEXPECTED\", 1, texts(error))\n";
+  }
+  out +=
+      "for name, value in eager.items():\n"
+      "    print(f\"{name}: largest difference from eager {(value.float() - compiled[name].float()).abs().max().item():g}\")\n"
+      "end(\"NOT REPRODUCED\", 1)\n";
   return out;
 }
 

@@ -95,8 +95,14 @@ Mark MarkOf(const CellRecord& cell, const ReportOptions& options) {
 SignatureText SignatureOf(const std::string& id, const ReportOptions& options) {
   const auto it = options.signatures.find(id);
   SignatureText text = it == options.signatures.end() ? SignatureText{} : it->second;
-  if (text.label.empty()) text.label = id.empty() ? "a known failure" : id;
+  const size_t colon = text.title.find(": ");
+  if (text.label.empty() && colon != std::string::npos && colon <= 12) {  // "Tier 1: addmm ..."
+    text.label = text.title.substr(0, colon);
+    text.title = text.title.substr(colon + 2);
+  }
+  if (text.label.empty()) text.label = !text.title.empty() ? text.title : id.empty() ? "a known failure" : id;
   if (text.title.empty()) text.title = text.label;
+  if (text.mark.empty() && text.label.starts_with("Tier ")) text.mark = text.label.substr(5, 2);
   return text;
 }
 

@@ -112,11 +112,11 @@ CellRecord TierTwoCell() { return MatrixCell(kTorches[6], "0.8.5", "none", "9.0"
 ReportOptions SampleOptions() {
   ReportOptions options;
   options.signatures["tier1-addmm-dtype-decomposition"] = {
-      "Tier 1", "1", "the core decomposition of addmm takes out_dtype for beta", "since torch 2.8, fixed in 2.13 (where Tier 2 takes its place)",
+      "Tier 1: addmm with out_dtype stops in torch's core decomposition", "", "", "since torch 2.8, fixed in 2.13 (where Tier 2 takes its place)",
       "Keep the call out of the graph: the custom-op fix holds eager's memory, the guard does not. Torch 2.13 only replaces this failure by Tier 2.",
       {"unsupported operand type(s) for *: 'torch.dtype' and 'FakeTensor'"}, {"https://github.com/pytorch/pytorch/pull/179634"}};
   options.signatures["tier2-addmm-dtype-lowering"] = {
-      "Tier 2", "2", "Inductor cannot lower addmm with out_dtype", "since torch 2.13, no release is fixed",
+      "Tier 2: addmm with out_dtype stops in Inductor's lowering", "", "", "since torch 2.13, no release is fixed",
       "Keep the call out of the graph: the custom-op fix holds eager's memory, the guard does not. Or set accum_dtype=None.",
       {"tuned_addmm() takes 3 positional arguments but 4 were given"}, {"https://github.com/linkedin/Liger-Kernel/issues/1327", "https://github.com/pytorch/pytorch/pull/190936"}};
   options.cases[kSampleCase] = {"Fused linear cross entropy, bf16 with an fp32 gradient accumulator", "flce_case", R"({"dtype": "bfloat16", "accum_dtype": "float32"})",

@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "harness/base/files.h"
+#include "reports/html.h"
 #include "reports/reporter.h"
 #include "reports/terminal.h"
 #include "reports/testing/sample_run.h"
@@ -40,5 +41,7 @@ int main(int argc, char** argv) {
       failed |= Write(folder / (name + ".terminal" + std::to_string(width) + ".txt"), RenderTerminal(run, options, terminal));
     }
   }
+  const flce::RunRecord before = SampleRun();
+  failed |= Write(folder / "compared.report.html", flce::RenderHtml(LaterSampleRun(), options, &before));
   return failed;
 }
