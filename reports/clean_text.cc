@@ -111,7 +111,8 @@ std::string ReplaceWord(std::string text, std::string_view word) {
 std::string Readable(std::string_view text, size_t limit) {
   const size_t whole = text.size();
   // A little more than the limit is cleaned, so that a cut inside an escape sequence does not show.
-  const std::string valid = StripAnsi(ToValidUtf8(text.substr(0, std::min(whole, limit + 64))));
+  // Escape sequences go first: one may swallow a byte of a character behind it.
+  const std::string valid = ToValidUtf8(StripAnsi(text.substr(0, std::min(whole, limit + 64))));
   std::string out;
   out.reserve(valid.size());
   bool cut = whole > limit + 64;
@@ -152,10 +153,15 @@ std::string Scrub(std::string_view text, const std::vector<std::string>& private
   std::string out;
   out.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
-    const bool windows = at + 9 < text.size() && EqualsAt(text, at + 1, ":\\Users\\") && (at == 0 || !IsNameCharacter(text[at - 1]));
+    const bool windows = at + 9 < text.size() && std::isalpha(static_cast<unsigned char>(text[at])) && EqualsAt(text, at + 1, ":\\Users\\");
     if (windows) {
       out += "~";
       at = NameEnd(text, at + 9);
+      continue;
+    }
+    if (text.substr(at).starts_with("torchinductor_")) {  // Inductor's cache carries the user's name
+      out += "torchinductor";
+      at = NameEnd(text, at + 14);
       continue;
     }
     if (text[at] != '/') {
@@ -176,9 +182,8 @@ std::string Scrub(std::string_view text, const std::vector<std::string>& private
     if (folder.end != 0 && starts_path) {
       out += folder.text;
       at = folder.end;
-    } else if (folder.end != 0 && (text.substr(at).starts_with("/home/") || text.substr(at).starts_with("/Users/"))) {
-      out += text.substr(at, text.find('/', at + 1) + 1 - at);  // a home folder below another: only the name goes
-      out += "<private>";
+    } else if (folder.end != 0 && !text.substr(at).starts_with("/root")) {
+      out += "/<private>";  // such a folder below another
       at = folder.end;
     } else {
       out += text[at++];

@@ -130,10 +130,11 @@ std::string CellText(const CellRecord& cell, const ReportOptions& options, const
   const std::string first = failure.empty() ? "" : " — " + failure;
   out += "\n";
   // The seed's own words, so that a person who knows them finds them and a script can look for them.
-  std::vector<std::string> lines = WrapWords("Result: " + VerdictWords(cell) + first, std::min(terminal.width, kMaxTextWidth));
+  const size_t result_width = std::min(terminal.width, kMaxTextWidth) - 8;
+  std::vector<std::string> lines = WrapWords(VerdictWords(cell) + first, result_width);
   const std::string plain = VerdictWords(cell);
-  if (lines[0].find(plain) != std::string::npos) lines[0] = ink.Bold("Result: ") + PaintVerdict(cell, ink) + lines[0].substr(8 + plain.size());
-  for (const std::string& line : lines) out += (&line == &lines.front() ? "" : "        ") + line + "\n";
+  if (lines[0].starts_with(plain)) lines[0] = PaintVerdict(cell, ink) + lines[0].substr(plain.size());
+  for (const std::string& line : lines) out += (&line == &lines.front() ? ink.Bold("Result: ") : std::string(8, ' ')) + line + "\n";
   out += "\n";
 
   if (known) out += LabelledText("failure", signature.label + (signature.title == signature.label ? "" : ": " + signature.title), terminal);

@@ -184,7 +184,8 @@ std::string MatrixText(const RunRecord& run, const ReportOptions& options, const
   out += FixesText(run, terminal, ink);
   out += AttentionText(run, options, terminal, ink);
   const bool emulated = std::any_of(run.cells.begin(), run.cells.end(), [](const CellRecord& c) { return c.verdict.evidence == Evidence::kEmulated; });
-  out += "\n  " + counts + "\n";
+  out += "\n";
+  for (const std::string& line : WrapWords(counts, terminal.width - 4)) out += "  " + line + "\n";
   if (emulated) out += LabelledText("evidence", "emulated cells were compiled and launched for real: verdict and peak memory count, values were not computed", terminal);
   return out;
 }

@@ -18,7 +18,7 @@ function svg(tag, attributes, text) {
 
 /// Horizontal bars: {label, value, text, kind}; `limit` is drawn as a line.
 function bars(rows, limit, title) {
-  const height = rows.length * 24 + 6, left = 130, width = 260;
+  const height = rows.length * 24 + 6, left = 130, width = 205;
   const most = Math.max(...rows.map((row) => row.value), limit || 0, 1e-9);
   const chart = svg("svg", { class: "chart", viewBox: "0 0 520 " + height, role: "img", "aria-label": title + ": " + rows.map((row) => row.label + " " + row.text).join(", ") });
   rows.forEach((row, i) => {

@@ -79,7 +79,13 @@ function closeCell() {
   byId("detail").hidden = true;
   byId("layout").classList.remove("open");
   history.replaceState(null, "", location.pathname + location.search);
-  if (square) { square.setAttribute("aria-selected", "false"); square.focus(); }
+  if (square) { square.setAttribute("aria-selected", "false"); if (square.getAttribute("role") === "gridcell") enter(square); square.focus(); }
+}
+
+/// Makes a square the one of its grid that is in the tab order.
+function enter(square) {
+  for (const node of square.closest("table").querySelectorAll('td[tabindex="0"]')) node.tabIndex = -1;
+  square.tabIndex = 0;
 }
 
 /// Arrow keys move in a grid; one square of each grid is in the tab order.
@@ -90,7 +96,7 @@ function moveFocus(square, key) {
   if (!step) return false;
   const goal = rows[row + step[0]];
   const next = goal && goal[Math.min(column + step[1], goal.length - 1)];
-  if (next) { square.tabIndex = -1; next.tabIndex = 0; next.focus(); }
+  if (next) { enter(next); next.focus(); }
   return true;
 }
 
@@ -116,11 +122,13 @@ function drawHead() {
     const several = new Set(data.fixes.map((fix) => fix.case)).size > 1;
     const names = [...(several ? ["case"] : []), "fix", "works in", "peak, eager", "peak, compiled", "ratio", "", "numbers, against eager"];
     byId("fixes").hidden = false;
-    byId("fixes").replaceChildren(el("table", { class: "plain" }, el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, data.fixes.map((fix) => el("tr", {}, several ? el("td", {}, fix.case) : null,
-      el("td", {}, el("b", {}, fix.fix)), el("td", { class: "num" }, number(fix.works) + " of " + number(fix.affected)), el("td", { class: "num" }, fix.ratio ? bytes(fix.eager) : ""), el("td", { class: "num" }, fix.ratio ? bytes(fix.compiled) : ""),
-      el("td", { class: "num" }, fix.ratio ? fix.ratio.toPrecision(3) + " x" : ""), el("td", {}, fix.over ? el("span", { class: "flag" }, "over budget") : ""), el("td", {}, fix.numbers || el("span", { class: "sub" }, "not computed")))))));
+    const rows = data.fixes.map((fix) => el("tr", {}, several ? el("td", {}, fix.case) : null, el("td", {}, el("b", {}, fix.fix)), el("td", { class: "num" }, number(fix.works) + " of " + number(fix.affected)),
+      el("td", { class: "num" }, fix.ratio ? bytes(fix.eager) : ""), el("td", { class: "num" }, fix.ratio ? bytes(fix.compiled) : ""), el("td", { class: "num" }, fix.ratio ? fix.ratio.toPrecision(3) + " x" : ""),
+      el("td", {}, fix.over ? el("span", { class: "flag" }, "over budget") : ""), el("td", {}, fix.numbers || el("span", { class: "sub" }, "not computed"))));
+    const table = el("table", { class: "plain" }, el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, rows));
+    byId("fixes").replaceChildren(rows.length <= 8 ? table : el("details", {}, el("summary", {}, "What " + plural(rows.length, "fix").replace("fixs", "fixes") + " give and cost, by case"), table));
   }
-  byId("foot").replaceChildren("Made by flce-repro " + data.tool + " with ", el("code", {}, data.argv), ". ▸ A bar above a square marks a change along torch; a red corner, memory over the budget; ↓ regressed, ↑ better than expected, ~ another failure. Arrow keys move, Enter opens a cell, Escape closes it.");
+  byId("foot").replaceChildren("Made by flce-repro " + data.tool + " with ", el("code", {}, data.argv), ". A bar above a square marks a change along torch; a red corner, memory over the budget; " + (data.before ? "a dark corner, another result than before; " : "") + "↓ regressed, ↑ better than expected, ~ another failure. Arrow keys move, Enter opens a cell, Escape closes it.");
 }
 
 document.addEventListener("click", (event) => {

@@ -41,6 +41,11 @@ int main(int argc, char** argv) {
       failed |= Write(folder / (name + ".terminal" + std::to_string(width) + ".txt"), RenderTerminal(run, options, terminal));
     }
   }
+  flce::TerminalOptions plain;
+  plain.width = 80;
+  flce::ReportOptions with_path = options;
+  with_path.report_path = "/state/runs/r/report.json";
+  failed |= Write(folder / "one.terminal.txt", RenderTerminal(one, with_path, plain));
   const flce::RunRecord before = SampleRun();
   failed |= Write(folder / "compared.report.html", flce::RenderHtml(LaterSampleRun(), options, &before));
   return failed;
