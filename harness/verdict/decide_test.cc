@@ -2,87 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+
+#include "harness/verdict/decide_given.h"
 
 namespace flce {
 namespace {
-
-constexpr const char* kModule = "liger_kernel/ops/fused_linear_cross_entropy.py";
-constexpr const char* kTier1 = "tier1-addmm-dtype-decomposition";
-constexpr const char* kTier2 = "tier2-addmm-dtype-lowering";
-
-CaseFacts Flce() { return {"flce", {"addmm", {"dtype_out", "dtype"}, kModule, {"bf16", "f16"}, "f32"}, {}}; }
-
-GemmCall Gemm(const std::string& operand, const std::string& result) {
-  return {"cublasGemmEx", "n", "t", operand, operand, result, "f32", 16, 32, 4, 1, true};
-}
-
-ExceptionRecord Raised(const std::string& type, const std::string& message, const std::string& user_file = kModule) {
-  return {{{type, message, "raised", {{"torch/x.py", 1, "f"}}}}, "", {{user_file, 341, "forward"}}};
-}
-
-FailureReading Reading(std::optional<Match> match, std::optional<Stage> stage = std::nullopt) {
-  return {std::move(match), {"0123456789ab", "what failed"}, stage};
-}
-
-Match MatchOf(const std::string& id, Family family, std::vector<std::string> operators = {}) {
-  Match match;
-  match.signature = id;
-  match.title = "Title of " + id;
-  match.family = family;
-  match.operators = std::move(operators);
-  return match;
-}
-
-/// Everything a verdict is made from. Begins as a run that is `fixed`: each test changes what it is about.
-struct Given {
-  CaseFacts facts = Flce();
-  Observation o;
-  Readings readings;
-  std::optional<NumericsRecord> numerics;
-  std::optional<double> budget;
-
-  Given() {
-    o.complete = true;
-    o.torch = "2.13.0";
-    o.liger = "0.8.5";
-    o.capability = "9.0";
-    o.overloads = {"default", "dtype", "dtype_out", "out"};
-    o.call_present = true;
-    o.probe_ran = true;
-    o.probe_calls = {{"aten.addmm.dtype_out", {kModule, 341, "forward"}, 2, "bf16", "f32"}};
-    o.eager.status = o.compiled.status = Phase::Status::kOk;
-    Launches launches;
-    launches.gemms = {Gemm("bf16", "bf16"), Gemm("bf16", "f32")};
-    launches.gemm_count = 2;
-    o.eager.launches = launches;
-    o.compiled.graphs.captured = o.compiled.graphs.compiled = 2;
-    o.compiled.graphs.nodes_from = {{kModule, 40}};
-    o.compiled.graphs.ops = {{"addmm(out_dtype)", 1}};
-  }
-
-  void FailCompiled(std::optional<Match> match, std::optional<Stage> stage = std::nullopt, const std::string& user_file = kModule) {
-    o.compiled.status = Phase::Status::kRaised;
-    o.compiled.exception = Raised("torch._inductor.exc.InductorError", "LoweringException: first line\nsecond", user_file);
-    readings.compiled = Reading(std::move(match), stage);
-  }
-  void FailEager(std::optional<Match> match) {
-    o.eager.status = Phase::Status::kRaised;
-    o.eager.exception = Raised("builtins.RuntimeError", "first line\nsecond");
-    readings.eager = Reading(std::move(match));
-    o.stage = Stage::kEager;
-  }
-  void Die(ProcessEnd::Kind kind, int code) {
-    o.complete = false;
-    o.end.kind = kind;
-    o.end.code = code;
-    o.end.seconds = 300;
-    o.end.detail = "no such file";
-    o.stages = {Stage::kImport, Stage::kEager};
-    readings.process = Reading(std::nullopt);
-  }
-  Verdict Decided() const { return Decide(facts, o, readings, numerics ? &*numerics : nullptr, budget); }
-};
 
 struct Row {
   const char* what;
@@ -253,15 +179,34 @@ const std::vector<Row>& Rows() {
          g.o.compiled.graphs.breaks = {{"Skip calling `torch.compiler.disable()`d function", "cases/flce_case.py:30"}};
        },
        Outcome::kNotReproduced, Reason::kNotCompiled, "",
-       "No captured graph holds anything of liger_kernel/ops/fused_linear_cross_entropy.py (the graph is broken on purpose at "
-       "cases/flce_case.py:30)."},
+       "No captured graph holds anything of liger_kernel/ops/fused_linear_cross_entropy.py (the graph is broken at "
+       "cases/flce_case.py:30: Skip calling `torch.compiler.disable()`d function)."},
       {"the graph is broken on purpose in the file, and the call is in no graph",
        [](Given& g) {
          g.o.compiled.graphs.ops = {{"mm", 2}};
          g.o.compiled.graphs.breaks = {{"Call to `torch._dynamo.graph_break()`", std::string(kModule) + ":340"}};
        },
        Outcome::kNotReproduced, Reason::kNotCompiled, "",
-       "The call is in no captured graph (the graph is broken on purpose at liger_kernel/ops/fused_linear_cross_entropy.py:340)."},
+       "The call is in no captured graph (the graph is broken at liger_kernel/ops/fused_linear_cross_entropy.py:340: Call to "
+       "`torch._dynamo.graph_break()`)."},
+      {"an operator that failed to trace became a graph break",
+       [](Given& g) {
+         g.facts.call = {"mm", {"dtype"}, "", {"bf16"}, "f32"};
+         g.o.overloads = {"dtype"};
+         g.o.probe_calls = {{"aten.mm.dtype", {"cases/operator_case.py", 30, "step"}, 1, "bf16", "f32"}};
+         g.o.compiled.graphs.nodes_from = {{"case", 1}};
+         g.o.compiled.graphs.ops = {{"add", 1}, {"addmm(out_dtype)", 1}};
+         g.o.compiled.graphs.breaks = {{"TypeError when making fake tensor call\n  Explanation: ", "cases/operator_case.py:30"}};
+       },
+       Outcome::kNotReproduced, Reason::kNotCompiled, "",
+       "The call is in no captured graph (the graph is broken at cases/operator_case.py:30: TypeError when making fake tensor call)."},
+      {"a break that only ends a graph leaves a guarded call compiled",
+       [](Given& g) {
+         g.o.compiled.graphs.ops = {{"mm", 2}};
+         g.o.compiled.graphs.breaks = {{"Unsupported Tensor.item() call with capture_scalar_outputs=False", std::string(kModule) + ":132"}};
+       },
+       Outcome::kNotReproduced, Reason::kFixed, "",
+       "Eager reached the call, liger_kernel/ops/fused_linear_cross_entropy.py was compiled, by another way than the call, and nothing failed."},
       {"values break a claim",
        [](Given& g) {
          g.numerics.emplace();
@@ -291,7 +236,8 @@ const std::vector<Row>& Rows() {
          g.Die(ProcessEnd::Kind::kExited, 0);
          g.o.error = "what the worker wrote cannot be read";
        },
-       Outcome::kEnvironment, Reason::kNone, "", "cannot be read"},
+       Outcome::kEnvironment, Reason::kNone, "",
+       "The worker could not do its work during stage eager: what the worker wrote cannot be read."},
       {"an exit without a result", [](Given& g) { g.Die(ProcessEnd::Kind::kExited, 0); }, Outcome::kCrashed, Reason::kNone, "",
        "The process ended by itself with exit code 0 during stage eager, without a result."},
       {"an exit that standard error explains",
@@ -362,65 +308,6 @@ TEST(DecideTest, AFailureIsNeverAPass) {
     given.FailCompiled(std::nullopt);
     EXPECT_NE(given.Decided().outcome, Outcome::kNotReproduced) << row.what;
   }
-}
-
-std::string Findings(const Verdict& verdict) {
-  std::string text;
-  for (const Finding& finding : verdict.findings) text += finding.kind + ": " + finding.text + "\n";
-  return text;
-}
-
-TEST(DecideTest, AMemoryBudgetIsAFindingBesideTheOutcome) {
-  Given given;
-  given.budget = 2.0;
-  given.o.eager.peak_bytes = 630000000;
-  given.o.compiled.peak_bytes = 39523000000;
-  EXPECT_EQ(given.Decided().outcome, Outcome::kNotReproduced);
-  EXPECT_EQ(Findings(given.Decided()), "memory_budget: compiled peak 39.52 GB is 62.7 times eager's 630.00 MB; the budget is 2.0\n");
-  given.o.compiled.peak_bytes = 1260000000;
-  EXPECT_EQ(Findings(given.Decided()), "");
-  given.o.compiled.peak_bytes.reset();
-  EXPECT_EQ(Findings(given.Decided()), "");
-}
-
-TEST(DecideTest, OutOfMemoryBreaksTheBudgetByWhatItAskedFor) {
-  Given given;
-  given.budget = 2.0;
-  given.o.eager.peak_bytes = 1000000000;
-  given.FailCompiled(std::nullopt);
-  given.o.compiled.out_of_memory = OutOfMemory{39000000000, 24000000000, 1000000000, ""};
-  EXPECT_EQ(Findings(given.Decided()),
-            "out_of_memory: The compiled run needs more memory than the device has: 39.00 GB asked for with 1.00 GB in use of 24.00 GB; eager fits\n"
-            "memory_budget: compiled peak 39.00 GB is 39.0 times eager's 1.00 GB; the budget is 2.0\n");
-}
-
-TEST(DecideTest, FindingsNameWhatDisagrees) {
-  Given given;
-  Match match = MatchOf(kTier1, Family::kTier1, {"addmm"});
-  match.version_surprise = "surprise";
-  match.stage = Stage::kDecomposition;
-  given.FailCompiled(match, Stage::kDecomposition);
-  given.o.stage = Stage::kLowering;
-  given.o.refused = {{"cudaGraphLaunch", 3}};
-  given.o.end = {ProcessEnd::Kind::kSignaled, 6, 1, 0, "", ""};
-  given.readings.probe = Reading(std::nullopt);
-  given.o.probe_exception = Raised("a.B", "c");
-  const Verdict verdict = given.Decided();
-  EXPECT_EQ(verdict.stage, Stage::kDecomposition);
-  EXPECT_EQ(verdict.fingerprint, "0123456789ab");
-  EXPECT_EQ(Findings(verdict),
-            "version_surprise: surprise\n"
-            "stage_disagreement: the worker says stage lowering, the traceback says decomposition\n"
-            "refused_api: the emulated device refused cudaGraphLaunch (3 times)\n"
-            "probe_failed: the watched eager run failed, the plain one did not: a.B: c\n"
-            "process_end: after its result was written the worker died of signal 6\n");
-}
-
-TEST(DecideTest, EvidenceFollowsTheDevice) {
-  Given given;
-  EXPECT_EQ(given.Decided().evidence, Evidence::kEmulated);
-  given.o.device_kind = DeviceKind::kCuda;
-  EXPECT_EQ(given.Decided().evidence, Evidence::kExecuted);
 }
 
 }  // namespace

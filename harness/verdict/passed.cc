@@ -57,17 +57,20 @@ bool IsSet(const Observation& o, const char* variable) {
   return it != o.environment.end() && !it->second.empty() && it->second != "0";
 }
 
-bool IsOnPurpose(const std::string& reason) {
+/// A break that keeps what stands there out of the graph: asked for, or an operator that failed to trace. Others (a
+/// scalar read, say) only end one graph and begin the next.
+bool KeepsOut(const std::string& reason) {
   const std::string text = ToLower(reason);
-  for (const char* word : {"compiler.disable", "_dynamo.disable", "graph_break()", "_dynamo.skip"})
+  for (const char* word : {"compiler.disable", "_dynamo.disable", "graph_break()", "_dynamo.skip", "when making fake tensor call"})
     if (text.find(word) != std::string::npos) return true;
   return false;
 }
 
 /// True if a captured graph holds the call itself.
 bool IsCaptured(const CaseFacts::Call& call, const GraphRecord& graphs) {
+  // "addmm(out_dtype)" of torch.addmm, "aten.addmm.dtype(out_dtype)" of the overload; mm is in the name of addmm and bmm.
   return std::any_of(graphs.ops.begin(), graphs.ops.end(), [&](const auto& op) {
-    return op.first.find(call.op) != std::string::npos && op.first.find("(out_dtype)") != std::string::npos;
+    return op.first == call.op + "(out_dtype)" || op.first.rfind("aten." + call.op + ".dtype", 0) == 0;
   });
 }
 
@@ -80,13 +83,14 @@ std::string WhyNotCompiled(const CaseFacts::Call& call, const Observation& o) {
   if (graphs.captured == 0) return "No graph was captured: the compiled run was an eager one";
   if (graphs.compiled == 0) return "No captured graph was compiled";
   if (IsCaptured(call, graphs)) return "";
-  const auto broken = std::find_if(graphs.breaks.begin(), graphs.breaks.end(), [](const auto& b) { return IsOnPurpose(b.first); });
-  const std::string broken_at = broken == graphs.breaks.end() ? "" : " (the graph is broken on purpose at " + broken->second + ")";
-  // An operator case makes its call itself; the recorder names that source "case".
-  const std::string source = call.module.empty() ? "case" : call.module;
+  const auto broken = std::find_if(graphs.breaks.begin(), graphs.breaks.end(), [](const auto& b) { return KeepsOut(b.first); });
+  const std::string broken_at = broken == graphs.breaks.end() ? "" : " (the graph is broken at " + broken->second + ": " + FirstLine(broken->first) + ")";
+  // An operator case has no other way than the call.
+  if (call.module.empty()) return "The call is in no captured graph" + broken_at;
+  const std::string& source = call.module;
   const bool from_source = std::any_of(graphs.nodes_from.begin(), graphs.nodes_from.end(),
                                        [&](const auto& item) { return item.second > 0 && SameFile(item.first, source); });
-  if (!from_source) return "No captured graph holds anything of " + (call.module.empty() ? "the case" : call.module) + broken_at;
+  if (!from_source) return "No captured graph holds anything of " + call.module + broken_at;
   if (broken != graphs.breaks.end() && SameFile(broken->second.substr(0, broken->second.rfind(':')), source))
     return "The call is in no captured graph" + broken_at;
   return "";
