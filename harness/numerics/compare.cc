@@ -41,8 +41,8 @@ const TensorInfo* FindIn(const std::vector<std::pair<std::string, const TensorIn
   return nullptr;
 }
 
-TensorComparison Pair(const std::string& name, const TensorInfo* a, const TensorInfo* b) {
-  TensorComparison comparison;
+TensorDiff Pair(const std::string& name, const TensorInfo* a, const TensorInfo* b) {
+  TensorDiff comparison;
   comparison.name = name;
   comparison.dtype = a != nullptr ? a->dtype : b->dtype;
   comparison.shape = a != nullptr ? a->shape : b->shape;
@@ -61,7 +61,7 @@ TensorComparison Pair(const std::string& name, const TensorInfo* a, const Tensor
 
 }  // namespace
 
-bool Allowance::Admits(const TensorComparison& comparison) const {
+bool Allowance::Admits(const TensorDiff& comparison) const {
   if (comparison.Bitwise()) return true;
   if (comparison.pairing != Pairing::kComparable || (!max_ulp && !max_abs)) return false;
   const ElementStats& stats = comparison.stats;
@@ -74,7 +74,7 @@ bool Allowance::Admits(const TensorComparison& comparison) const {
 
 bool FileComparison::Holds() const {
   return std::all_of(tensors.begin(), tensors.end(),
-                     [this](const TensorComparison& tensor) { return allowance.Admits(tensor); });
+                     [this](const TensorDiff& tensor) { return allowance.Admits(tensor); });
 }
 
 Result<ElementStats> CompareTensors(const SafetensorsFile& a, const TensorInfo& in_a,
@@ -141,7 +141,7 @@ Result<FileComparison> CompareFiles(const fs::path& a, const fs::path& b, const 
   for (const std::string& name : names) {
     const TensorInfo* left = FindIn(in_a, name);
     const TensorInfo* right = FindIn(in_b, name);
-    TensorComparison tensor = Pair(name, left, right);
+    TensorDiff tensor = Pair(name, left, right);
     if (tensor.pairing == Pairing::kComparable) {
       FLCE_TRY(tensor.stats, CompareTensors(file_a, *left, file_b, *right, options.threads));
     }

@@ -14,7 +14,7 @@ namespace flce {
 /// How two tensors of one name stand to each other before their elements are looked at.
 enum class Pairing { kComparable, kOnlyInA, kOnlyInB, kDTypesDiffer, kShapesDiffer };
 
-struct TensorComparison {
+struct TensorDiff {
   std::string name;
   Pairing pairing = Pairing::kComparable;
   DType dtype = DType::kF32;   ///< of the side that has it, `a` if both
@@ -32,7 +32,7 @@ struct Allowance {
 
   /// True if every difference in the pair is within each limit that is set. A NaN or an infinity on one side
   /// never is.
-  bool Admits(const TensorComparison& comparison) const;
+  bool Admits(const TensorDiff& comparison) const;
 };
 
 struct CompareOptions {
@@ -49,7 +49,7 @@ struct FileComparison {
   std::string a;
   std::string b;
   Allowance allowance;
-  std::vector<TensorComparison> tensors;  ///< in the order of `a`, then what only `b` has
+  std::vector<TensorDiff> tensors;  ///< in the order of `a`, then what only `b` has
 
   /// Every tensor is on both sides and bitwise equal or within the allowance.
   bool Holds() const;
@@ -67,7 +67,7 @@ Result<FileComparison> CompareFiles(const fs::path& a, const fs::path& b, const 
 /// Row-major index -> one index per dimension; a scalar has none.
 std::vector<int64_t> Coordinates(uint64_t index, const std::vector<int64_t>& shape);
 
-nlohmann::ordered_json ToJson(const TensorComparison& comparison);
+nlohmann::ordered_json ToJson(const TensorDiff& comparison);
 nlohmann::ordered_json ToJson(const FileComparison& comparison);
 /// A few lines for a person: a line per tensor, and where it first differs.
 std::string ToText(const FileComparison& comparison);

@@ -36,7 +36,7 @@ Json HistogramJson(const ElementStats& stats) {
   return rows;
 }
 
-Json DifferencesJson(const TensorComparison& comparison) {
+Json DifferencesJson(const TensorDiff& comparison) {
   Json rows = Json::array();
   for (const ElementDifference& difference : comparison.stats.first) {
     Json row = {{"index", Coordinates(difference.index, comparison.shape)},
@@ -64,7 +64,7 @@ const char* PairingName(Pairing pairing) {
   return "";
 }
 
-std::string Line(const TensorComparison& tensor, bool admitted) {
+std::string Line(const TensorDiff& tensor, bool admitted) {
   const ElementStats& stats = tensor.stats;
   std::string line =
       tensor.name + " " + std::string(DTypeName(tensor.dtype)) + ShapeText(tensor.shape) + ": ";
@@ -96,7 +96,7 @@ std::string Line(const TensorComparison& tensor, bool admitted) {
 
 }  // namespace
 
-Json ToJson(const TensorComparison& comparison) {
+Json ToJson(const TensorDiff& comparison) {
   const ElementStats& stats = comparison.stats;
   Json json = {{"name", comparison.name},
                {"pairing", PairingName(comparison.pairing)},
@@ -125,7 +125,7 @@ Json ToJson(const TensorComparison& comparison) {
 
 Json ToJson(const FileComparison& comparison) {
   Json tensors = Json::array();
-  for (const TensorComparison& tensor : comparison.tensors) {
+  for (const TensorDiff& tensor : comparison.tensors) {
     Json row = ToJson(tensor);
     row["within_claim"] = comparison.allowance.Admits(tensor);
     tensors.push_back(std::move(row));
@@ -143,7 +143,7 @@ Json ToJson(const FileComparison& comparison) {
 
 std::string ToText(const FileComparison& comparison) {
   std::string text;
-  for (const TensorComparison& tensor : comparison.tensors)
+  for (const TensorDiff& tensor : comparison.tensors)
     text += Line(tensor, comparison.allowance.Admits(tensor));
   return text;
 }

@@ -60,7 +60,7 @@ TEST_F(CompareTest, ADifferenceIsLocatedByRowAndColumn) {
 TEST_F(CompareTest, SwappedRowsAreLocated) {
   const FileComparison comparison = Compare({{"g", DType::kF32, {3, 2}, Bytes({1, 2, 3, 4, 5, 6})}},
                                             {{"g", DType::kF32, {3, 2}, Bytes({1, 2, 5, 6, 3, 4})}});
-  const TensorComparison& tensor = comparison.tensors[0];
+  const TensorDiff& tensor = comparison.tensors[0];
   EXPECT_EQ(tensor.stats.mismatches, 4u);
   EXPECT_THAT(Coordinates(tensor.stats.first[0].index, tensor.shape), ElementsAre(1, 0));
   EXPECT_THAT(Coordinates(tensor.stats.first[3].index, tensor.shape), ElementsAre(2, 1));

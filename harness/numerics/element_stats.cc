@@ -70,29 +70,51 @@ struct FloatElements {
     }
   }
 
+  // The figures of the loop are locals: bytes may alias anything, so through `stats` each would be read and
+  // written for every element. Two banks of buckets, because most neighbours fall into one bucket and would
+  // wait for each other.
   static void AddDiffering(const std::byte* a, const std::byte* b, size_t count, uint64_t base,
                            ElementStats* stats) {
+    uint32_t buckets[2][65] = {};
+    uint64_t mismatches = 0, signed_zeros = 0, max_ulp = stats->max_ulp, max_ulp_at = count,
+             max_abs_at = count;
+    double max_abs = stats->max_abs;
+    size_t to_keep = ElementStats::kFirstKept - std::min(ElementStats::kFirstKept, stats->first.size());
     for (size_t i = 0; i < count; ++i) {
       const Bits left = Load<Bits>(a + i * sizeof(Bits));
       const Bits right = Load<Bits>(b + i * sizeof(Bits));
       if (!Format::IsFinite(left) || !Format::IsFinite(right)) {
         AddSpecial(left, right, base + i, stats);
+        to_keep = ElementStats::kFirstKept - stats->first.size();
         continue;
       }
       const uint64_t ulps = UlpDistance<Format>(left, right);
-      ++stats->histogram[static_cast<size_t>(std::bit_width(ulps))];
-      if (left == right) continue;
-      ++stats->mismatches;
-      if (ulps == 0) ++stats->signed_zeros;
-      const double value_a = ToDouble<Format>(left);
-      const double value_b = ToDouble<Format>(right);
-      NoteAbsolute(std::fabs(value_a - value_b), base + i, stats);
-      if (ulps > stats->max_ulp) {
-        stats->max_ulp = ulps;
-        stats->max_ulp_index = base + i;
+      ++buckets[i & 1][static_cast<size_t>(std::bit_width(ulps))];
+      mismatches += left != right;
+      signed_zeros += left != right && ulps == 0;
+      const double distance = std::fabs(ToDouble<Format>(left) - ToDouble<Format>(right));
+      if (distance > max_abs) {
+        max_abs = distance;
+        max_abs_at = i;
       }
-      Keep(base + i, value_a, value_b, ulps, stats);
+      if (ulps > max_ulp) {
+        max_ulp = ulps;
+        max_ulp_at = i;
+      }
+      if (left != right && to_keep != 0) {
+        Keep(base + i, ToDouble<Format>(left), ToDouble<Format>(right), ulps, stats);
+        --to_keep;
+      }
     }
+    stats->mismatches += mismatches;
+    stats->signed_zeros += signed_zeros;
+    if (max_abs_at != count) NoteAbsolute(max_abs, base + max_abs_at, stats);
+    if (max_ulp_at != count) {
+      stats->max_ulp = max_ulp;
+      stats->max_ulp_index = base + max_ulp_at;
+    }
+    for (size_t i = 0; i < stats->histogram.size(); ++i)
+      stats->histogram[i] += uint64_t{buckets[0][i]} + buckets[1][i];
   }
 };
 

@@ -16,7 +16,6 @@ struct Delegated {
 constexpr Delegated kDelegated[] = {
     {"judge", "Judge a cell's tensors against what its fix claims"},
     {"run", "Run the native FLCE paths on given inputs and write what they compute"},
-    {"bound", "Compare recorded eager and compiled tensors with the derived bound"},
 };
 
 }  // namespace

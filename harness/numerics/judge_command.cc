@@ -1,0 +1,179 @@
+#include "harness/numerics/judge_command.h"
+
+#include <ATen/ATen.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "harness/base/text.h"
+#include "harness/numerics/measure.h"
+#include "harness/numerics/tensor_io.h"
+
+namespace flce {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What the cell's folder says about itself.
+struct CellFacts {
+  std::string fix, liger;
+  bool computed = true;
+};
+
+Result<CellFacts> ReadFacts(const fs::path& folder) {
+  const fs::path path = folder / "observation.json";
+  FLCE_TRY(const std::string text, ReadFile(path));
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded() || !json.is_object())
+    return Error{ErrorKind::kData, path.string() + " is no JSON object"};
+  CellFacts facts;
+  const Json cell_id = json.value("cell_id", Json());
+  // case/torch-VERSION/liger-VERSION/FIX/DEVICE
+  const std::vector<std::string> parts = Split(cell_id.is_string() ? cell_id.get<std::string>() : "", '/');
+  if (parts.size() == 5 && parts[2].starts_with("liger-")) {
+    facts.liger = parts[2].substr(6);
+    facts.fix = parts[3];
+  }
+  facts.computed = json.value("values", Json()) == "computed";
+  return facts;
+}
+
+struct Evidence {
+  Problem problem;
+  Gradients eager, compiled;
+};
+
+Result<Gradients> LoadGradients(const SafetensorsFile& file, const std::string& prefix) {
+  Gradients gradients;
+  FLCE_TRY(gradients.loss, LoadTensor(file, prefix + "loss"));
+  FLCE_TRY(gradients.grad_x, LoadTensor(file, prefix + "grad_x"));
+  FLCE_TRY(gradients.grad_w, LoadTensor(file, prefix + "grad_w"));
+  return gradients;
+}
+
+// Whether the gradients fit the inputs is checked here, so that the arithmetic may rely on it.
+Status CheckShapes(const Problem& problem, const Gradients& gradients, const std::string& whose) {
+  const auto bad = [&](const char* what) {
+    return Error{ErrorKind::kData, whose + " " + what + " does not fit the inputs"};
+  };
+  if (gradients.loss.numel() != 1) return bad("loss");
+  if (gradients.grad_x.sizes() != problem.x.sizes() ||
+      gradients.grad_x.scalar_type() != problem.x.scalar_type())
+    return bad("grad_x");
+  if (gradients.grad_w.sizes() != problem.w.sizes() ||
+      gradients.grad_w.scalar_type() != problem.w.scalar_type())
+    return bad("grad_w");
+  return Done{};
+}
+
+Result<Evidence> LoadEvidence(const JudgeCommand& command) {
+  FLCE_TRY(const SafetensorsFile inputs, SafetensorsFile::Open(command.inputs));
+  FLCE_TRY(const SafetensorsFile eager, SafetensorsFile::Open(command.eager));
+  FLCE_TRY(const SafetensorsFile compiled, SafetensorsFile::Open(command.compiled));
+  Evidence evidence;
+  FLCE_TRY(evidence.problem, LoadProblem(inputs, command.input_prefix, at::Device(command.device)));
+  FLCE_TRY(evidence.eager, LoadGradients(eager, command.eager_prefix));
+  FLCE_TRY(evidence.compiled, LoadGradients(compiled, command.compiled_prefix));
+  FLCE_TRY_DO(CheckShapes(evidence.problem, evidence.eager, "eager's"));
+  FLCE_TRY_DO(CheckShapes(evidence.problem, evidence.compiled, "the compiled run's"));
+  return evidence;
+}
+
+Result<Measures> MeasureCell(const JudgeCommand& command, const Version& liger,
+                             const FileComparison& comparison, const Claim& claim) {
+  Result<Evidence> evidence = LoadEvidence(command);
+  // Cases with a bias, other dtypes or a frozen weight have no derivation here; a claim of equal bits needs
+  // none.
+  if (!evidence && evidence.error().kind != ErrorKind::kIo) return Measures{{}, {}, evidence.error().message};
+  if (!evidence) return evidence.error();
+  FLCE_TRY(const ChunkRule rule, ChunkRule::Of(liger, command.budget));
+  bool bound_grad_w = claim.tensors.at("grad_w").kind == ClaimKind::kChunkRounding;
+  for (const TensorDiff& tensor : comparison.tensors)
+    bound_grad_w |= tensor.name == "grad_w" && !tensor.Bitwise();
+  const Problem& problem = evidence->problem;
+  return Measure(problem, Chunks(problem.Rows(), problem.Hidden(), problem.Vocabulary(), rule),
+                 evidence->eager, evidence->compiled, bound_grad_w);
+}
+
+// Fills in what the cell's folder determines. The value says whether there is anything to judge.
+Result<bool> Complete(JudgeCommand& command) {
+  if (command.cell.empty()) {
+    if (command.inputs.empty() || command.eager.empty() || command.compiled.empty() || command.fix.empty() ||
+        command.liger.empty()) {
+      return Error{ErrorKind::kUsage,
+                   "judge needs --cell, or --inputs, --eager, --compiled, --fix and --liger"};
+    }
+    return true;
+  }
+  const fs::path folder = command.cell;
+  FLCE_TRY(const CellFacts facts, ReadFacts(folder));
+  if (command.fix.empty()) command.fix = facts.fix;
+  if (command.liger.empty()) command.liger = facts.liger;
+  if (command.inputs.empty()) command.inputs = (folder / "inputs.safetensors").string();
+  if (command.eager.empty()) command.eager = (folder / "eager.safetensors").string();
+  if (command.compiled.empty()) command.compiled = (folder / "compiled.safetensors").string();
+  return facts.computed;
+}
+
+Result<Json> JudgeCell(JudgeCommand command, std::vector<std::string>* violations) {
+  FLCE_TRY(const bool computed, Complete(command));
+  if (!computed) return Json{{"computed", false}};
+  const std::optional<Version> liger = Version::Parse(command.liger);
+  if (!liger)
+    return Error{ErrorKind::kUsage, "'" + command.liger + "' is no version of Liger: name one with --liger"};
+  FLCE_TRY(const Tolerances tolerances, Tolerances::Load(command.claims));
+  FLCE_TRY(const Claim* claim, tolerances.For(command.fix, *liger));
+  CompareOptions options;
+  options.prefix_a = command.eager_prefix;
+  options.prefix_b = command.compiled_prefix;
+  FLCE_TRY(const FileComparison comparison, CompareFiles(command.eager, command.compiled, options));
+  FLCE_TRY(const Measures measures, MeasureCell(command, *liger, comparison, *claim));
+  const Judgement judgement = Judge(comparison, *claim, measures, tolerances.eager_error_factor);
+  *violations = judgement.violations;
+  Json json = ToJson(judgement);
+  json["claimed_by"] = {{"fix", claim->fix}, {"liger", claim->liger.text()}};
+  json["not_measured"] = measures.missing.empty() ? Json(nullptr) : Json(measures.missing);
+  return json;
+}
+
+}  // namespace
+
+CLI::App* SetUpJudge(CLI::App& program, JudgeCommand& command) {
+  CLI::App* app = program.add_subcommand("judge", "Judge a cell's tensors against what its fix claims");
+  app->add_option("--cell", command.cell, "The cell's folder");
+  app->add_option("--claim", command.claims, "The claims (cases/tolerances.json)")->required();
+  app->add_option("--fix", command.fix, "The fix whose claim it is (default: the cell's)");
+  app->add_option("--liger", command.liger, "Liger's release (default: the cell's)");
+  app->add_option("--chunk-budget", command.budget, "chunk_mem_const of the call (default 1)");
+  app->add_option("--inputs", command.inputs, "File with x, w and target");
+  app->add_option("--eager", command.eager, "File with eager's loss, grad_x and grad_w");
+  app->add_option("--compiled", command.compiled, "File with the compiled run's");
+  app->add_option("--input-prefix", command.input_prefix, "What the names in it begin with");
+  app->add_option("--eager-prefix", command.eager_prefix, "What the names in it begin with");
+  app->add_option("--compiled-prefix", command.compiled_prefix, "What the names in it begin with");
+  app->add_option("--device", command.device, "Where to compute: cpu or cuda")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  app->add_option("--json", command.json, "Where the verdict goes (default -, standard output)");
+  return app;
+}
+
+int RunJudge(const JudgeCommand& command, std::ostream& out, std::ostream& err) {
+  std::vector<std::string> violations;
+  const Result<Json> json = JudgeCell(command, &violations);
+  if (!json) {
+    err << "flce-numerics: " << json.error().message << "\n";
+    return 2;
+  }
+  const std::string text = json->dump(2) + "\n";
+  if (command.json == "-") {
+    out << text;
+  } else if (const Status written = WriteFileAtomically(command.json, text); !written) {
+    err << "flce-numerics: " << written.error().message << "\n";
+    return 2;
+  }
+  for (const std::string& violation : violations) err << "flce-numerics: " << violation << "\n";
+  return violations.empty() ? 0 : 1;
+}
+
+}  // namespace flce

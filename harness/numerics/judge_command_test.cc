@@ -1,0 +1,267 @@
+// The numerics verdict on recorded runs, as they are and with one fault put in.
+#include "harness/numerics/judge_command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "harness/numerics/delegate.h"
+#include "harness/numerics/run_command.h"
+#include "harness/numerics/safetensors.h"
+#include "harness/numerics/ulp.h"
+
+namespace flce {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::ordered_json;
+
+const std::string kData = FLCE_SOURCE_DIR "/kernels/testdata/";
+
+// A 16-bit matrix of a file, for faults to be put in.
+struct Matrix {
+  TensorBytes* tensor;
+  uint16_t Get(int64_t row, int64_t column) const {
+    uint16_t bits;
+    std::memcpy(&bits, tensor->bytes.data() + Offset(row, column), 2);
+    return bits;
+  }
+  void Set(int64_t row, int64_t column, uint16_t bits) {
+    std::memcpy(tensor->bytes.data() + Offset(row, column), &bits, 2);
+  }
+  size_t Offset(int64_t row, int64_t column) const {
+    return static_cast<size_t>(row * tensor->shape[1] + column) * 2;
+  }
+};
+
+class JudgeCommandTest : public ::testing::Test {
+ protected:
+  JudgeCommandTest() : folder_(std::move(TempDir::Make(fs::temp_directory_path(), "judge-test")).value()) {}
+
+  // The cell's folder of a recorded case, its compiled tensors changed by `fault`.
+  void MakeCell(const std::string& recorded, const std::string& name, const std::string& fix,
+                const std::function<void(std::vector<TensorBytes>&)>& fault = {}) {
+    const SafetensorsFile file = SafetensorsFile::Open(kData + recorded).value();
+    for (const auto& [prefix, output] : {std::pair<std::string, std::string>{name + "/", "inputs"},
+                                         {name + "/eager/", "eager"},
+                                         {name + "/compiled/", "compiled"}}) {
+      std::vector<TensorBytes> tensors;
+      for (const TensorInfo& info : file.tensors()) {
+        const std::string rest = info.name.starts_with(prefix) ? info.name.substr(prefix.size()) : "/";
+        if (rest.find('/') != std::string::npos) continue;
+        TensorBytes tensor{rest, info.dtype, info.shape, std::string(info.end - info.begin, '\0')};
+        ASSERT_TRUE(file.Read(info, 0, std::as_writable_bytes(std::span(tensor.bytes))).ok());
+        tensors.push_back(std::move(tensor));
+      }
+      if (output == "compiled" && fault) fault(tensors);
+      ASSERT_TRUE(WriteSafetensors(folder_.path() / (output + ".safetensors"), tensors, {}).ok());
+    }
+    Observe(fix, "computed");
+  }
+  void Observe(const std::string& fix, const std::string& values) {
+    const Json observation = {
+        {"format", 1},
+        {"cell_id", "flce-bf16-fp32-accum/torch-2.11.0/liger-0.8.2/" + fix + "/cuda-9.0"},
+        {"values", values}};
+    ASSERT_TRUE(WriteFileAtomically(folder_.path() / "observation.json", observation.dump()).ok());
+  }
+  static Matrix Find(std::vector<TensorBytes>& tensors, const std::string& name) {
+    for (TensorBytes& tensor : tensors) {
+      if (tensor.name == name) return {&tensor};
+    }
+    ADD_FAILURE() << name;
+    return {nullptr};
+  }
+
+  int Judge(std::vector<std::string> more = {}) {
+    CLI::App program;
+    JudgeCommand command;
+    SetUpJudge(program, command);
+    std::vector<std::string> arguments = {"judge", "--cell", folder_.path().string(), "--claim",
+                                          FLCE_SOURCE_DIR "/cases/tolerances.json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    std::reverse(arguments.begin(), arguments.end());
+    program.parse(arguments);
+    out_.str("");
+    err_.str("");
+    const int status = RunJudge(command, out_, err_);
+    json_ = Json::parse(out_.str(), nullptr, false);
+    return status;
+  }
+
+  TempDir folder_;
+  std::ostringstream out_, err_;
+  Json json_;
+};
+
+TEST_F(JudgeCommandTest, TheRecordedGuardKeepsItsClaim) {
+  for (const char* name : {"seed", "mid", "mid-fp16", "ignore"}) {
+    MakeCell("recorded_guard.safetensors", name, "guard");
+    EXPECT_EQ(Judge(), 0) << name << ": " << err_.str();
+    EXPECT_EQ(json_["grad_x"]["bitwise"], true) << name;
+    EXPECT_EQ(json_["grad_w"]["bitwise"], false) << name;
+    EXPECT_EQ(json_["grad_w"]["within_bound"], true) << name;
+    EXPECT_EQ(json_["grad_w"]["bound_check"]["eager_outside"], 0) << name;
+    EXPECT_EQ(json_["grad_w"]["bound_check"]["compiled_outside"], 0) << name;
+    EXPECT_EQ(json_["not_measured"], nullptr);
+  }
+  MakeCell("recorded_guard.safetensors", "seed", "guard");
+  Judge();
+  EXPECT_EQ(json_["grad_w"]["max_abs"], 0.001953125);
+}
+
+TEST_F(JudgeCommandTest, TheRecordedCustomOpKeepsItsClaimOfEqualBits) {
+  MakeCell("recorded_custom_op_seed.safetensors", "seed", "custom-op");
+  EXPECT_EQ(Judge(), 0) << err_.str();
+  EXPECT_EQ(json_["grad_w"]["bitwise"], true);
+}
+
+TEST_F(JudgeCommandTest, TheGuardDoesNotKeepAClaimOfEqualBits) {
+  MakeCell("recorded_guard.safetensors", "seed", "custom-op");
+  EXPECT_EQ(Judge(), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("grad_w: claimed bitwise equal"));
+}
+
+TEST_F(JudgeCommandTest, ABitInGradXIsCaughtAndLocated) {
+  MakeCell("recorded_guard.safetensors", "mid", "guard", [](std::vector<TensorBytes>& tensors) {
+    Matrix grad_x = Find(tensors, "grad_x");
+    grad_x.Set(17, 3, grad_x.Get(17, 3) ^ 1);
+  });
+  EXPECT_EQ(Judge(), 1);
+  EXPECT_THAT(err_.str(),
+              HasSubstr("grad_x: claimed bitwise equal, but 1 of 8192 elements differ, first at [17, 3]"));
+  EXPECT_EQ(json_["violations"].size(), 1u);
+}
+
+TEST_F(JudgeCommandTest, OneUnitBeyondTheBoundIsCaughtAndOneWithinIsNot) {
+  // The element's bound is read from the verdict on an element that is pushed far away.
+  const auto with = [&](uint16_t bits) {
+    MakeCell("recorded_guard.safetensors", "mid", "guard",
+             [&](std::vector<TensorBytes>& tensors) { Find(tensors, "grad_w").Set(321, 45, bits); });
+    return Judge();
+  };
+  MakeCell("recorded_guard.safetensors", "mid", "guard");
+  const SafetensorsFile eager_file = SafetensorsFile::Open(folder_.path() / "eager.safetensors").value();
+  TensorBytes eager{"grad_w", DType::kBF16, eager_file.Find("grad_w")->shape,
+                    std::string(eager_file.Find("grad_w")->end - eager_file.Find("grad_w")->begin, '\0')};
+  ASSERT_TRUE(
+      eager_file.Read(*eager_file.Find("grad_w"), 0, std::as_writable_bytes(std::span(eager.bytes))).ok());
+  const uint16_t start = Matrix{&eager}.Get(321, 45);
+
+  ASSERT_EQ(with(static_cast<uint16_t>(start + 0x100)), 1);
+  ASSERT_EQ(json_["grad_w"]["bound_check"]["violations"], 1);
+  const double bound = json_["grad_w"]["bound_check"]["first"][0]["bound"];
+  ASSERT_GT(bound, 0);
+
+  // Away from zero, step by step: the last value within the bound, and the first beyond.
+  uint16_t bits = start;
+  const auto distance = [&](uint16_t value) {
+    return std::fabs(ToDouble<BFloat16Format>(value) - ToDouble<BFloat16Format>(start));
+  };
+  while (distance(static_cast<uint16_t>(bits + 1)) <= bound) ++bits;
+  EXPECT_GT(bits, start);
+  EXPECT_EQ(with(bits), 0) << err_.str();
+  EXPECT_EQ(with(static_cast<uint16_t>(bits + 1)), 1);
+  EXPECT_EQ(json_["grad_w"]["within_bound"], false);
+  EXPECT_THAT(err_.str(),
+              HasSubstr("grad_w: 1 elements differ by more than their bound, first at [321, 45]"));
+}
+
+TEST_F(JudgeCommandTest, ANanIsCaughtAndLocated) {
+  for (const char* name : {"grad_w", "grad_x"}) {
+    MakeCell("recorded_guard.safetensors", "ignore", "guard",
+             [&](std::vector<TensorBytes>& tensors) { Find(tensors, name).Set(5, 7, 0x7fc0); });
+    EXPECT_EQ(Judge(), 1);
+    EXPECT_THAT(err_.str(), HasSubstr(std::string(name) + ": "));
+    EXPECT_EQ(json_[name]["comparison"]["nan"]["mismatches"], 1);
+    EXPECT_THAT(err_.str(), HasSubstr("[5, 7]"));
+  }
+}
+
+TEST_F(JudgeCommandTest, SwappedRowsAreCaughtAndLocated) {
+  MakeCell("recorded_guard.safetensors", "seed", "guard", [](std::vector<TensorBytes>& tensors) {
+    Matrix grad_w = Find(tensors, "grad_w");
+    for (int64_t column = 0; column < 16; ++column) {
+      const uint16_t kept = grad_w.Get(9, column);
+      grad_w.Set(9, column, grad_w.Get(20, column));
+      grad_w.Set(20, column, kept);
+    }
+  });
+  EXPECT_EQ(Judge(), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("differ by more than their bound, first at [9, "));
+  for (const Json& element : json_["grad_w"]["bound_check"]["first"]) {
+    EXPECT_TRUE(element["index"][0] == 9 || element["index"][0] == 20) << element;
+  }
+}
+
+TEST_F(JudgeCommandTest, ALostChunkIsWorseThanEager) {
+  // The last rows' share of grad_w is missing: far outside of the bound, and of eager's own error.
+  MakeCell("recorded_guard.safetensors", "seed", "guard", [](std::vector<TensorBytes>& tensors) {
+    Matrix grad_w = Find(tensors, "grad_w");
+    for (int64_t row = 0; row < 32; ++row) {
+      for (int64_t column = 0; column < 16; ++column)
+        grad_w.Set(row, column, static_cast<uint16_t>(grad_w.Get(row, column) & 0x8000));
+    }
+  });
+  EXPECT_EQ(Judge(), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("grad_w: its largest error to f64 is"));
+}
+
+TEST_F(JudgeCommandTest, EmulatedCellsHaveNothingToJudge) {
+  Observe("guard", "not_computed");
+  EXPECT_EQ(Judge(), 0);
+  EXPECT_EQ(json_, (Json{{"computed", false}}));
+}
+
+TEST_F(JudgeCommandTest, CasesWithoutADerivationAreJudgedByTheirBits) {
+  MakeCell("recorded_custom_op_seed.safetensors", "seed", "custom-op");
+  // A weight in f32, as under autocast, is outside of what is derived.
+  ASSERT_TRUE(
+      WriteSafetensors(folder_.path() / "inputs.safetensors", {{"x", DType::kF32, {1, 1}, "abcd"}}, {}).ok());
+  EXPECT_EQ(Judge(), 0) << err_.str();
+  EXPECT_THAT(json_["not_measured"].get<std::string>(), HasSubstr("has no tensor 'w'; it has: x"));
+  Observe("guard", "computed");
+  EXPECT_EQ(Judge(), 0);
+  MakeCell("recorded_guard.safetensors", "seed", "guard");
+  ASSERT_TRUE(
+      WriteSafetensors(folder_.path() / "inputs.safetensors", {{"x", DType::kF32, {1, 1}, "abcd"}}, {}).ok());
+  EXPECT_EQ(Judge(), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("no bound could be derived"));
+}
+
+TEST_F(JudgeCommandTest, UnreadableEvidenceIsTwo) {
+  EXPECT_EQ(Judge(), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("observation.json"));
+  MakeCell("recorded_guard.safetensors", "seed", "guard");
+  EXPECT_EQ(Judge({"--liger", "main"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("'main' is no version of Liger"));
+  EXPECT_EQ(Judge({"--chunk-budget", "16"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("Liger 0.8.2 has no chunk budget"));
+  fs::resize_file(folder_.path() / "compiled.safetensors", 100);
+  EXPECT_EQ(Judge(), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("compiled.safetensors is not a readable safetensors file"));
+}
+
+TEST_F(JudgeCommandTest, NativeRunsAreJudgedLikeAnyOther) {
+  MakeCell("recorded_guard.safetensors", "ignore", "guard");
+  for (const auto& [form, output] : {std::pair{"fused", "eager"}, {"guarded", "compiled"}}) {
+    RunCommand command;
+    command.form = form;
+    command.inputs = (folder_.path() / "inputs.safetensors").string();
+    command.output = (folder_.path() / (std::string(output) + ".safetensors")).string();
+    command.liger = "0.8.2";
+    ASSERT_EQ(RunNative(command, err_), 0) << err_.str();
+  }
+  EXPECT_EQ(Judge(), 0) << err_.str();
+  EXPECT_EQ(json_["grad_x"]["bitwise"], true);
+  EXPECT_EQ(json_["grad_w"]["bitwise"], false);
+}
+
+}  // namespace
+}  // namespace flce
