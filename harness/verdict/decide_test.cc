@@ -207,6 +207,20 @@ const std::vector<Row>& Rows() {
        },
        Outcome::kNotReproduced, Reason::kFixed, "",
        "Eager reached the call, liger_kernel/ops/fused_linear_cross_entropy.py was compiled, by another way than the call, and nothing failed."},
+      {"the call ran eagerly beside compiled graphs",
+       [](Given& g) {
+         g.o.compiled.graphs.ops = {{"mm", 2}, {"aten.add.Tensor", 1}};
+         g.o.compiled.launches = g.o.eager.launches;
+       },
+       Outcome::kNotReproduced, Reason::kNotCompiled, "",
+       "The compiled run launched the call's product, but no captured graph holds the call: it ran outside of the graphs."},
+      {"a fix makes the call inside an operator of its own",
+       [](Given& g) {
+         g.o.compiled.graphs.ops = {{"mm", 2}, {"flce_repro.add_product_in_fp32.default", 1}};
+         g.o.compiled.launches = g.o.eager.launches;
+       },
+       Outcome::kNotReproduced, Reason::kFixed, "",
+       "Eager reached the call, liger_kernel/ops/fused_linear_cross_entropy.py was compiled, by another way than the call, and nothing failed."},
       {"values break a claim",
        [](Given& g) {
          g.numerics.emplace();

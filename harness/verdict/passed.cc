@@ -74,6 +74,15 @@ bool IsCaptured(const CaseFacts::Call& call, const GraphRecord& graphs) {
   });
 }
 
+/// An operator of a library of its own, opaque to the compiler: a fix may make the call inside of one.
+bool HasCustomOperator(const GraphRecord& graphs) {
+  return std::any_of(graphs.ops.begin(), graphs.ops.end(), [](const auto& op) {
+    const size_t dot = op.first.find_first_of(".:");
+    const std::string library = dot == std::string::npos ? "" : op.first.substr(0, dot);
+    return !library.empty() && library != "aten" && library != "prims" && library != "torch" && library != "higher_order";
+  });
+}
+
 /// Why the passing run was no compiled one; "" if it was.
 std::string WhyNotCompiled(const CaseFacts::Call& call, const Observation& o) {
   const GraphRecord& graphs = o.compiled.graphs;
@@ -91,6 +100,12 @@ std::string WhyNotCompiled(const CaseFacts::Call& call, const Observation& o) {
   const bool from_source = std::any_of(graphs.nodes_from.begin(), graphs.nodes_from.end(),
                                        [&](const auto& item) { return item.second > 0 && SameFile(item.first, source); });
   if (!from_source) return "No captured graph holds anything of " + call.module + broken_at;
+  // The product was launched though no graph holds it: the code that makes it (a backward pass, say) ran eagerly.
+  if (o.compiled.launches && !HasCustomOperator(graphs)) {
+    const std::vector<GemmCall>& gemms = o.compiled.launches->gemms;
+    if (std::any_of(gemms.begin(), gemms.end(), [&](const GemmCall& gemm) { return IsFastGemm(call, gemm); }))
+      return "The compiled run launched the call's product, but no captured graph holds the call: it ran outside of the graphs" + broken_at;
+  }
   if (broken != graphs.breaks.end() && SameFile(broken->second.substr(0, broken->second.rfind(':')), source))
     return "The call is in no captured graph" + broken_at;
   return "";
