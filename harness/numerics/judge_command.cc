@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -19,7 +20,34 @@ using Json = nlohmann::ordered_json;
 struct CellFacts {
   std::string fix, liger;
   bool computed = true;
+  std::optional<int64_t> budget;
+  std::string underived;  // why the case is not the FLCE that kernels/ derives bounds for, "" if it is
 };
+
+// The case's parameters, from the request that its worker was given. What is not known to leave the
+// arithmetic as it is in kernels/ makes the case one that only its bits are judged by.
+void ReadParameters(const Json& parameters, CellFacts* facts) {
+  const std::vector<std::string> harmless = {"dtype", "accum_dtype", "weight_scale", "ignore_fraction",
+                                             "through"};
+  const auto no_value = [](const Json& value) { return value.is_null() || value == false; };
+  if (!parameters.is_object()) return;
+  if (parameters.value("accum_dtype", Json()) != "float32")
+    facts->underived = "grad_w is not accumulated in fp32";
+  for (const auto& [name, value] : parameters.items()) {
+    if (name == "arguments" || no_value(value)) continue;
+    if (std::find(harmless.begin(), harmless.end(), name) == harmless.end())
+      facts->underived = "the case sets '" + name + "'";
+  }
+  const Json arguments = parameters.value("arguments", Json());
+  if (!arguments.is_object()) return;
+  for (const auto& [name, value] : arguments.items()) {
+    if (name == "chunk_mem_const" && value.is_number_integer()) {
+      facts->budget = value.get<int64_t>();
+    } else if (!no_value(value)) {
+      facts->underived = "the case passes '" + name + "'";
+    }
+  }
+}
 
 Result<CellFacts> ReadFacts(const fs::path& folder) {
   const fs::path path = folder / "observation.json";
@@ -36,6 +64,12 @@ Result<CellFacts> ReadFacts(const fs::path& folder) {
     facts.fix = parts[3];
   }
   facts.computed = json.value("values", Json()) == "computed";
+  // A folder that was made by hand has no request; its files are then taken for plain FLCE.
+  if (const Result<std::string> request = ReadFile(folder / "request.json")) {
+    const Json parsed = Json::parse(*request, nullptr, /*allow_exceptions=*/false);
+    if (parsed.is_object())
+      ReadParameters(parsed.value("case", Json::object()).value("parameters", Json()), &facts);
+  }
   return facts;
 }
 
@@ -80,31 +114,34 @@ Result<Evidence> LoadEvidence(const JudgeCommand& command) {
   return evidence;
 }
 
-Result<Measures> MeasureCell(const JudgeCommand& command, const Version& liger,
-                             const FileComparison& comparison, const Claim& claim) {
-  Result<Evidence> evidence = LoadEvidence(command);
-  // Cases with a bias, other dtypes or a frozen weight have no derivation here; a claim of equal bits needs
-  // none.
-  if (!evidence && evidence.error().kind != ErrorKind::kIo) return Measures{{}, {}, evidence.error().message};
-  if (!evidence) return evidence.error();
+Status MeasureCell(const JudgeCommand& command, const Version& liger, const FileComparison& comparison,
+                   const Claim& claim, Measures* measures) {
   FLCE_TRY(const ChunkRule rule, ChunkRule::Of(liger, command.budget));
+  const Result<Evidence> evidence = LoadEvidence(command);
+  if (!evidence) {
+    if (evidence.error().kind == ErrorKind::kIo) return evidence.error();
+    // Other dtypes or a frozen weight have no derivation here; a claim of equal bits needs none.
+    measures->missing = evidence.error().message;
+    return Done{};
+  }
   bool bound_grad_w = claim.tensors.at("grad_w").kind == ClaimKind::kChunkRounding;
   for (const TensorDiff& tensor : comparison.tensors)
     bound_grad_w |= tensor.name == "grad_w" && !tensor.Bitwise();
   const Problem& problem = evidence->problem;
-  return Measure(problem, Chunks(problem.Rows(), problem.Hidden(), problem.Vocabulary(), rule),
-                 evidence->eager, evidence->compiled, bound_grad_w);
+  *measures = Measure(problem, Chunks(problem.Rows(), problem.Hidden(), problem.Vocabulary(), rule),
+                      evidence->eager, evidence->compiled, bound_grad_w);
+  return Done{};
 }
 
-// Fills in what the cell's folder determines. The value says whether there is anything to judge.
-Result<bool> Complete(JudgeCommand& command) {
+// Fills in what the cell's folder determines, and returns what else it says.
+Result<CellFacts> Complete(JudgeCommand& command) {
   if (command.cell.empty()) {
     if (command.inputs.empty() || command.eager.empty() || command.compiled.empty() || command.fix.empty() ||
         command.liger.empty()) {
       return Error{ErrorKind::kUsage,
                    "judge needs --cell, or --inputs, --eager, --compiled, --fix and --liger"};
     }
-    return true;
+    return CellFacts{};
   }
   const fs::path folder = command.cell;
   FLCE_TRY(const CellFacts facts, ReadFacts(folder));
@@ -113,12 +150,13 @@ Result<bool> Complete(JudgeCommand& command) {
   if (command.inputs.empty()) command.inputs = (folder / "inputs.safetensors").string();
   if (command.eager.empty()) command.eager = (folder / "eager.safetensors").string();
   if (command.compiled.empty()) command.compiled = (folder / "compiled.safetensors").string();
-  return facts.computed;
+  if (!command.budget) command.budget = facts.budget;
+  return facts;
 }
 
 Result<Json> JudgeCell(JudgeCommand command, std::vector<std::string>* violations) {
-  FLCE_TRY(const bool computed, Complete(command));
-  if (!computed) return Json{{"computed", false}};
+  FLCE_TRY(const CellFacts facts, Complete(command));
+  if (!facts.computed) return Json{{"computed", false}};
   const std::optional<Version> liger = Version::Parse(command.liger);
   if (!liger)
     return Error{ErrorKind::kUsage, "'" + command.liger + "' is no version of Liger: name one with --liger"};
@@ -128,7 +166,9 @@ Result<Json> JudgeCell(JudgeCommand command, std::vector<std::string>* violation
   options.prefix_a = command.eager_prefix;
   options.prefix_b = command.compiled_prefix;
   FLCE_TRY(const FileComparison comparison, CompareFiles(command.eager, command.compiled, options));
-  FLCE_TRY(const Measures measures, MeasureCell(command, *liger, comparison, *claim));
+  Measures measures;
+  measures.missing = facts.underived;
+  if (facts.underived.empty()) FLCE_TRY_DO(MeasureCell(command, *liger, comparison, *claim, &measures));
   const Judgement judgement = Judge(comparison, *claim, measures, tolerances.eager_error_factor);
   *violations = judgement.violations;
   Json json = ToJson(judgement);

@@ -235,6 +235,37 @@ TEST_F(JudgeCommandTest, CasesWithoutADerivationAreJudgedByTheirBits) {
   EXPECT_THAT(err_.str(), HasSubstr("no bound could be derived"));
 }
 
+TEST_F(JudgeCommandTest, TheCasesParametersDecideWhatCanBeDerived) {
+  MakeCell("recorded_guard.safetensors", "seed", "guard");
+  const auto judge_with = [&](const Json& parameters) {
+    const Json request = {{"case", {{"name", "c"}, {"parameters", parameters}}}};
+    EXPECT_TRUE(WriteFileAtomically(folder_.path() / "request.json", request.dump()).ok());
+    return Judge();
+  };
+  const Json plain = {
+      {"dtype", "bfloat16"}, {"accum_dtype", "float32"}, {"bias", false}, {"arguments", Json::object()}};
+  EXPECT_EQ(judge_with(plain), 0) << err_.str();
+  EXPECT_EQ(json_["not_measured"], nullptr);
+  struct Row {
+    const char* change;
+    const char* says;
+  };
+  const Row rows[] = {{R"({"bias": true})", "the case sets 'bias'"},
+                      {R"({"accum_dtype": null})", "grad_w is not accumulated in fp32"},
+                      {R"({"arguments": {"reduction": "sum"}})", "the case passes 'reduction'"}};
+  for (const Row& row : rows) {
+    Json parameters = plain;
+    parameters.merge_patch(Json::parse(row.change));
+    EXPECT_EQ(judge_with(parameters), 1) << row.change;
+    EXPECT_THAT(err_.str(), HasSubstr(row.says));
+  }
+  // The budget reaches the rule of the chunks: 0.8.2 has none.
+  Json budget = plain;
+  budget["arguments"]["chunk_mem_const"] = 16;
+  EXPECT_EQ(judge_with(budget), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("Liger 0.8.2 has no chunk budget"));
+}
+
 TEST_F(JudgeCommandTest, UnreadableEvidenceIsTwo) {
   EXPECT_EQ(Judge(), 2);
   EXPECT_THAT(err_.str(), HasSubstr("observation.json"));
