@@ -6,12 +6,16 @@
 
 #include "harness/base/subprocess.h"
 #include "harness/base/text.h"
+#include "harness/cli/bisect.h"
 #include "harness/cli/compare.h"
+#include "harness/cli/diff.h"
 #include "harness/cli/doctor.h"
 #include "harness/cli/explain.h"
 #include "harness/cli/gpu_probe.h"
+#include "harness/cli/history.h"
 #include "harness/cli/list.h"
 #include "harness/cli/report.h"
+#include "harness/cli/rules.h"
 #include "harness/cli/run.h"
 #include "harness/cli/schema.h"
 
@@ -31,7 +35,8 @@ constexpr const char* kFooter =
 
 /// Every subcommand, in the order --help lists them.
 constexpr void (*kCommands[])(CLI::App&, Command&) = {
-    SetupRun, SetupList, SetupExplain, SetupCompare, SetupReport, SetupDoctor, SetupSchema,
+    SetupRun,    SetupList,  SetupExplain, SetupCompare, SetupReport, SetupBisect,
+    SetupRules,  SetupHistory, SetupDiff,  SetupDoctor,  SetupSchema,
 };
 
 /// A misspelt option gets the nearest one, since CLI11 only says that it was not expected.

@@ -30,7 +30,8 @@ struct HistoryEntry {
 };
 
 struct HistoryFilter {
-  std::string cell, case_name, torch, liger, fix, capability;  ///< "" : any; with '*' as wildcard
+  /// "" : any; with '*' as wildcard.
+  std::string cell{}, case_name{}, torch{}, liger{}, fix{}, capability{};
 };
 
 /// Every run and cell ever, in one SQLite file of the state directory. Several drivers may use it at once (write-ahead

@@ -7,7 +7,7 @@
 namespace flce {
 namespace {
 
-RunRecord Run(const std::string& id, const std::string& started, std::vector<std::pair<std::string, Outcome>> cells) {
+RunRecord MakeRun(const std::string& id, const std::string& started, std::vector<std::pair<std::string, Outcome>> cells) {
   RunRecord run;
   run.id = id;
   run.started = run.finished = started;
@@ -36,8 +36,8 @@ class HistoryTest : public ::testing::Test {
 TEST_F(HistoryTest, KeepsRunsAndCells) {
   {
     History history = History::Open(file_).value();
-    ASSERT_TRUE(history.Record(Run("r1", "2026-01-01T00:00:00Z", {{"a", Outcome::kReproduced}, {"b", Outcome::kCrashed}})).ok());
-    ASSERT_TRUE(history.Record(Run("r2", "2026-01-02T00:00:00Z", {{"a", Outcome::kNotReproduced}})).ok());
+    ASSERT_TRUE(history.Record(MakeRun("r1", "2026-01-01T00:00:00Z", {{"a", Outcome::kReproduced}, {"b", Outcome::kCrashed}})).ok());
+    ASSERT_TRUE(history.Record(MakeRun("r2", "2026-01-02T00:00:00Z", {{"a", Outcome::kNotReproduced}})).ok());
   }
   History history = History::Open(file_).value();
   const std::vector<HistoryRun> runs = history.Runs().value();
@@ -60,8 +60,8 @@ TEST_F(HistoryTest, KeepsRunsAndCells) {
 
 TEST_F(HistoryTest, AResumedRunReplacesItself) {
   History history = History::Open(file_).value();
-  ASSERT_TRUE(history.Record(Run("r1", "2026-01-01T00:00:00Z", {{"a", Outcome::kReproduced}})).ok());
-  ASSERT_TRUE(history.Record(Run("r1", "2026-01-01T00:00:00Z", {{"a", Outcome::kReproduced}, {"b", Outcome::kReproduced}})).ok());
+  ASSERT_TRUE(history.Record(MakeRun("r1", "2026-01-01T00:00:00Z", {{"a", Outcome::kReproduced}})).ok());
+  ASSERT_TRUE(history.Record(MakeRun("r1", "2026-01-01T00:00:00Z", {{"a", Outcome::kReproduced}, {"b", Outcome::kReproduced}})).ok());
   EXPECT_EQ(history.Runs()->size(), 1u);
   EXPECT_EQ(history.CellsOf("r1")->size(), 2u);
 }
@@ -72,7 +72,7 @@ TEST_F(HistoryTest, TwoDriversAtOnceLoseNothing) {
     Result<History> history = History::Open(file_);
     ASSERT_TRUE(history.ok()) << history.error().message;
     for (int i = 0; i < kRuns; ++i) {
-      const Status status = history->Record(Run(name + std::to_string(i), "2026-01-01T00:00:00Z", {{"a", Outcome::kReproduced}}));
+      const Status status = history->Record(MakeRun(name + std::to_string(i), "2026-01-01T00:00:00Z", {{"a", Outcome::kReproduced}}));
       ASSERT_TRUE(status.ok()) << status.error().message;
     }
   };
@@ -86,7 +86,7 @@ TEST_F(HistoryTest, ProblemsAreNamed) {
   {
     History history = History::Open(file_).value();
     EXPECT_EQ(history.CellsOf("last").error().message, "no run 'last': the history holds 0");
-    ASSERT_TRUE(history.Record(Run("r10", "2026-01-01T00:00:00Z", {})).ok());
+    ASSERT_TRUE(history.Record(MakeRun("r10", "2026-01-01T00:00:00Z", {})).ok());
     EXPECT_EQ(history.CellsOf("r11").error().message, "unknown run 'r11'; did you mean 'r10'?");
   }
   ASSERT_TRUE(WriteFileAtomically(file_, "this is no database, though it is long enough to be looked at").ok());

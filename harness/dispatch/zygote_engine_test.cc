@@ -68,7 +68,7 @@ class ZygoteEngineTest : public ::testing::Test {
   }
   TempDir dir_ = TempDir::Make(fs::temp_directory_path(), "zygotes").value();
   LocalProcessHost zygotes_, cells_;
-  ZygoteOptions options_{.jobs = 2, .zygotes = 2, .scratch = dir_.path() / "scratch"};
+  ZygoteOptions options_{2, 2, dir_.path() / "scratch", 300, 30};
 };
 
 TEST_F(ZygoteEngineTest, CellsOfOneEnvironmentShareAZygoteAndCannotTouchEachOther) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/base/text.h"
+#include "harness/base/version.h"
 
 namespace flce {
 namespace {
@@ -167,6 +168,19 @@ class Bisection {
 
 Result<BisectReport> Bisect(const BisectSpec& spec, const std::function<Probe(const std::string&)>& probe) {
   return Bisection(spec, probe).Run();
+}
+
+std::vector<std::string> WithEarlierPatches(const std::vector<std::string>& newest) {
+  std::vector<std::string> all;
+  for (const std::string& text : newest) {
+    const std::optional<Version> version = Version::Parse(text);
+    if (version && !version->IsPreRelease() && version->release().size() == 3) {
+      const std::string series = std::to_string(version->release()[0]) + "." + std::to_string(version->release()[1]) + ".";
+      for (int patch = 0; patch < version->release()[2]; ++patch) all.push_back(series + std::to_string(patch));
+    }
+    all.push_back(text);
+  }
+  return all;
 }
 
 }  // namespace flce

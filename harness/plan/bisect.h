@@ -47,4 +47,8 @@ struct BisectReport {
 /// probed once. An end that cannot be probed is kEnvironment; fewer than two points are kUsage.
 Result<BisectReport> Bisect(const BisectSpec& spec, const std::function<Probe(const std::string& point)>& probe);
 
+/// "2.9.2" -> "2.9.0", "2.9.1", "2.9.2": the patch releases that came before each of `newest`, each in its place. A number
+/// that was never released cannot be provisioned, and is skipped as such.
+std::vector<std::string> WithEarlierPatches(const std::vector<std::string>& newest);
+
 }  // namespace flce

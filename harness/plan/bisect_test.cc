@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "harness/base/text.h"
 #include "harness/base/version.h"
 
@@ -99,6 +101,10 @@ TEST(BisectTest, KnownResultsAreNotRunAgain) {
   EXPECT_EQ(report->reused, 3);
   EXPECT_EQ(std::count(world.asked.begin(), world.asked.end(), "2.11.0"), 0);
   EXPECT_EQ(report->confidence, "certain: every point was probed");
+}
+
+TEST(BisectTest, EarlierPatchReleasesHaveTheirPlace) {
+  EXPECT_EQ(WithEarlierPatches({"2.8.0", "2.9.2", "2.10.0"}), (std::vector<std::string>{"2.8.0", "2.9.0", "2.9.1", "2.9.2", "2.10.0"}));
 }
 
 }  // namespace
