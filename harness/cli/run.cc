@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <memory>
 
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
@@ -15,8 +17,10 @@
 #include "harness/cli/run_options.h"
 #include "harness/cli/run_plan.h"
 #include "harness/cli/run_progress.h"
+#include "harness/dispatch/history.h"
 #include "harness/dispatch/local_engine.h"
 #include "harness/dispatch/resume.h"
+#include "harness/dispatch/zygote_engine.h"
 #include "harness/verdict/exit_code.h"
 #include "reports/reporter.h"
 
@@ -117,18 +121,36 @@ class Run {
     supply_ = &supply;
     assessor_ = &assessor;
     records_.resize(cells_.size());
-    LocalProcessHost host;
-    LocalEngine engine(host, options_.jobs);
-    engine_ = &engine;
+    LocalProcessHost zygotes, fresh;
+    const std::unique_ptr<Engine> engine = MakeEngine(zygotes, fresh);
+    engine_ = engine.get();
     progress_.Start(cells_.size());
     for (size_t i = 0; i < cells_.size() && failure_.ok() && !Interrupt::Requested(); ++i) {
       Submit(i);
       Collect(0);
     }
-    while (engine.Unfinished() > 0 && failure_.ok()) Collect(0.2);
+    while (engine->Unfinished() > 0 && failure_.ok()) Collect(0.2);
     engine_ = nullptr;
     progress_.Finish();
     return failure_;
+  }
+
+  /// Warm processes pay off from the second cell on; a real GPU allows only fresh ones.
+  std::unique_ptr<Engine> MakeEngine(ProcessHost& zygotes, ProcessHost& fresh) const {
+    if (options_.cold || cells_.size() < 2 || cells_.front().device.kind == DeviceKind::kCuda)
+      return std::make_unique<LocalEngine>(fresh, options_.jobs);
+    ZygoteOptions options;
+    options.jobs = options_.jobs;
+    options.zygotes = std::max(2, options_.jobs);
+    options.scratch = run_folder_ / "zygotes";
+    return std::make_unique<ZygoteEngine>(zygotes, fresh, std::move(options));
+  }
+
+  /// Every run and cell, for `history`, `diff` and `rules`. A history that cannot be written spoils no run.
+  void KeepHistory() {
+    Result<History> history = History::Open(at_.state / "history.sqlite");
+    const Status kept = history ? history->Record(record_) : Status(history.error());
+    if (!kept) progress_.Note("the run is not in the history: " + kept.error().message);
   }
 
   void Submit(size_t index) {
@@ -201,6 +223,7 @@ class Run {
     const ReportOptions options = MakeReportOptions(at_, data, record_);
     FLCE_TRY_DO(WriteFileAtomically(run_folder_ / "report.json", RenderJson(record_, options)));
     if (!interrupted) FLCE_TRY_DO(journal_->Finish(record_.exit_code, record_.finished));
+    KeepHistory();
     if (interrupted) {
       std::fprintf(stderr, "flce-repro: interrupted with %zu of %zu cells done; go on with: flce-repro %s --resume %s\n", record_.cells.size(),
                    cells_.size(), Join({record_.argv.begin() + 1, record_.argv.end()}, " ").c_str(), record_.id.c_str());

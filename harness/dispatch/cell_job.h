@@ -21,7 +21,12 @@ struct CellJob {
   bool keep_private = false;        ///< keep caches and temporary files, for a look at generated code
   std::map<std::string, std::string> environment;  ///< further variables
   double order = 0;                 ///< free for the caller (its index, say)
+  int kills = 0;                    ///< times its process was killed from outside; counted by the engine
 };
+
+/// A process that died of a SIGKILL that no part of this program sent says nothing of the cell: the kernel was short of
+/// memory, or somebody cleaned up. The cell is run again, this often.
+constexpr int kKillsForgiven = 2;
 
 /// Files of a cell's folder.
 struct CellFiles {

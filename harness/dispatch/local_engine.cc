@@ -45,6 +45,12 @@ void LocalEngine::CheckMemory() {
   }
 }
 
+bool LocalEngine::WasKilledFromOutside(const RunningCell& cell, const ProcessResult& process) {
+  const auto* signaled = std::get_if<Signaled>(&process.state);
+  return signaled != nullptr && signaled->signal == SIGKILL && cell.over_limit_bytes == 0 && cell.job.kills < kKillsForgiven &&
+         !Interrupt::Requested();
+}
+
 CellResult LocalEngine::Finish(RunningCell cell, const ProcessResult& process) {
   const CellFiles files(cell.job.request.output_dir);
   ProcessEnd end = EndOf(process, files.err);
@@ -82,7 +88,13 @@ std::vector<CellResult> LocalEngine::Wait(double wait_s) {
     const double slice = watch ? std::min(left, kMemoryPeriod) : left;
     for (const auto& [handle, process] : host_.Wait(slice)) {
       auto node = running_.extract(handle);
-      if (!node.empty()) ended.push_back(Finish(std::move(node.mapped()), process));
+      if (node.empty()) continue;
+      if (WasKilledFromOutside(node.mapped(), process)) {
+        ++node.mapped().job.kills;
+        queue_.push_front(std::move(node.mapped().job));
+      } else {
+        ended.push_back(Finish(std::move(node.mapped()), process));
+      }
     }
     CheckMemory();
     left -= slice;

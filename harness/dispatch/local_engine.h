@@ -26,6 +26,7 @@ class LocalEngine final : public Engine {
     CellJob job;
     uint64_t over_limit_bytes = 0;  // what it used when it was stopped for its memory; 0: it was not
   };
+  static bool WasKilledFromOutside(const RunningCell& cell, const ProcessResult& process);
   void StartNext(std::vector<CellResult>& ended);
   void CheckMemory();
   CellResult Finish(RunningCell cell, const ProcessResult& result);

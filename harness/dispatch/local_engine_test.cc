@@ -139,8 +139,25 @@ TEST_F(LocalEngineTest, AnEarlierTrysFilesAreGone) {
   LocalEngine engine(host, 1);
   engine.Submit(Job("a"));
   engine.Wait(0);
-  host.ending[1] = Ended(Signaled{SIGKILL});
+  host.ending[1] = Ended(Signaled{SIGSEGV});
   EXPECT_FALSE(engine.Wait(1).at(0).observation.complete);
+}
+
+TEST_F(LocalEngineTest, ACellThatIsKilledFromOutsideRunsAgain) {
+  FakeHost host;
+  LocalEngine engine(host, 1);
+  engine.Submit(Job("a"));
+  for (int kill = 1; kill <= kKillsForgiven; ++kill) {
+    engine.Wait(0);
+    host.ending[kill] = Ended(Signaled{SIGKILL});
+    EXPECT_TRUE(engine.Wait(0).empty());
+  }
+  engine.Wait(0);
+  ASSERT_EQ(host.started.size(), static_cast<size_t>(1 + kKillsForgiven));
+  host.ending[1 + kKillsForgiven] = Ended(Signaled{SIGKILL});
+  const std::vector<CellResult> ended = engine.Wait(0);
+  ASSERT_EQ(ended.size(), 1u) << "not for ever";
+  EXPECT_EQ(ended[0].observation.end.code, SIGKILL);
 }
 
 TEST_F(LocalEngineTest, ACellAboveItsMemoryLimitIsStoppedAndSaysSo) {

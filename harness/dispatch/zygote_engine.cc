@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <csignal>
 #include <set>
 
 namespace flce {
@@ -159,6 +160,11 @@ void ZygoteEngine::Handle(const std::string& key, Live& live, const std::string&
     case ZygoteNews::Kind::kEnded: {
       const ZygoteNews news = ParseZygoteLine(line, cell.job.memory_limit_bytes);
       if (news.cancelled) return ended.push_back(Interrupted(std::move(cell.job)));
+      const bool killed = news.end.kind == ProcessEnd::Kind::kSignaled && news.end.code == SIGKILL && news.end.detail.empty();
+      if (killed && cell.job.kills < kKillsForgiven) {
+        ++cell.job.kills;
+        return queue_.push_front(std::move(cell));
+      }
       return ended.push_back(Collect(std::move(cell.job), news.end));
     }
     case ZygoteNews::Kind::kRefused:
