@@ -22,7 +22,7 @@ Status PrepareCellFolder(const CellJob& job) {
   for (const char* name : {"home", "tmp", "inductor", "triton", "cuda"}) FLCE_TRY_DO(MakeDirectories(files.private_files / name));
   if (!job.emulator.empty()) {
     std::error_code code;
-    for (const char* name : {"libcuda.so", "libcuda.so.1"}) {
+    for (const char* name : {"libcuda.so", "libcuda.so.1", "libnvidia-ml.so.1"}) {
       fs::create_symlink(job.emulator, files.private_files / "cuda" / name, code);
       if (code) return Error{ErrorKind::kIo, "cannot link " + job.emulator.string() + " into " + files.private_files.string() + ": " + code.message()};
     }
@@ -47,7 +47,8 @@ Result<std::map<std::string, std::optional<std::string>>> WorkerEnvironment(cons
     for (const char* name : kRealDeviceOnly) environment[name] = std::nullopt;
     environment["LD_PRELOAD"] = job.emulator.string();
     environment["TRITON_LIBCUDA_PATH"] = (own / "cuda").string();
-    environment["LD_LIBRARY_PATH"] = job.stubs.empty() ? std::nullopt : std::optional(job.stubs.string());
+    // The emulator is NVML too: torch looks for it by name.
+    environment["LD_LIBRARY_PATH"] = (own / "cuda").string() + (job.stubs.empty() ? "" : ":" + job.stubs.string());
     FLCE_TRY(environment["FLCE_EMU_PROFILE"], EmulatorProfileText(job.request.profile_document, job.request.device.count));
   }
   for (const auto& [name, value] : job.environment) environment[name] = value;

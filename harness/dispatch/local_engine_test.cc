@@ -98,7 +98,7 @@ TEST_F(LocalEngineTest, TheProcessIsSetUpAsTheContractSays) {
   const ProcessOptions& options = host.started.at(0);
   const fs::path own = dir_.path() / "a" / "private";
   EXPECT_EQ(options.environment.at("LD_PRELOAD"), "/lib/libflce_emulated_cuda.so");
-  EXPECT_EQ(options.environment.at("LD_LIBRARY_PATH"), "/stubs");
+  EXPECT_EQ(options.environment.at("LD_LIBRARY_PATH"), (own / "cuda").string() + ":/stubs");
   EXPECT_EQ(options.environment.at("TRITON_LIBCUDA_PATH"), (own / "cuda").string());
   EXPECT_EQ(fs::read_symlink(own / "cuda" / "libcuda.so"), "/lib/libflce_emulated_cuda.so");
   EXPECT_EQ(options.environment.at("FLCE_EMU_PROFILE"), "capability=8.9;count=1");

@@ -72,8 +72,9 @@ TEST(ProfileTest, DeviceDataIsValid) {
 
 TEST(ProfileTest, DefaultIsTheH100OfTheDataFile) {
   std::ifstream file(std::string(FLCE_SOURCE_DIR) + "/cases/devices.json");
+  const nlohmann::ordered_json data = nlohmann::ordered_json::parse(file);
   const DeviceProfile profile;
-  for (const auto& device : nlohmann::ordered_json::parse(file)["devices"]) {
+  for (const auto& device : data["devices"]) {
     if (device["id"] != "h100") continue;
     EXPECT_EQ(device["name"], profile.name);
     EXPECT_EQ(device["memory_bytes"], profile.memory_bytes);
