@@ -13,8 +13,8 @@ std::optional<NumericsRecord> Assessor::CompareTensors(const Cell& cell, const C
                                                        const fs::path& folder, std::vector<Finding>& findings) const {
   if (!observation.values_computed || observation.compiled.status != Phase::Status::kOk || observation.tensor_files.size() < 2) return std::nullopt;
   std::error_code ignored;
-  if (!fs::exists(at_.numerics, ignored)) {
-    findings.push_back({"numerics_not_compared", "flce-numerics is not built, so the values were not compared"});
+  if (!fs::exists(at_.binaries / "flce-numerics-torch", ignored)) {
+    findings.push_back({"numerics_not_compared", "the values were not compared: scripts/build-numerics builds what compares them"});
     return std::nullopt;
   }
   const fs::path result_file = folder / "numerics.json";

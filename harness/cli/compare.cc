@@ -23,7 +23,7 @@ int RunCompare(const CompareOptions& options) {
   if (!locations) return PrintError(locations.error());
   std::error_code ignored;
   if (!fs::exists(locations->numerics, ignored))
-    return PrintError({ErrorKind::kEnvironment, "flce-numerics is not built: run scripts/flce-repro doctor"});
+    return PrintError({ErrorKind::kEnvironment, "flce-numerics is not built: scripts/flce-repro builds it"});
   std::vector<std::string> argv = {locations->numerics.string(), "compare", options.a, options.b};
   if (!options.json.empty()) argv.insert(argv.end(), {"--json", options.json});
   std::vector<char*> pointers;

@@ -12,12 +12,13 @@ namespace {
 /// What one cell does to the exit code.
 enum class Weight { kFine, kFailure, kImproved, kInconclusive };
 
-bool NeedsGpu(const CellRecord& cell) {
-  return std::any_of(cell.verdict.findings.begin(), cell.verdict.findings.end(),
-                     [](const Finding& finding) { return finding.kind == kNeedsGpuFinding; });
+bool HasFinding(const CellRecord& cell, std::string_view kind) {
+  return std::any_of(cell.verdict.findings.begin(), cell.verdict.findings.end(), [&](const Finding& finding) { return finding.kind == kind; });
 }
 
 Weight GateWeight(const CellRecord& cell) {
+  // A compile that works by spending many times the memory is no pass, whatever was expected of its verdict.
+  if (HasFinding(cell, "memory_budget")) return Weight::kFailure;
   if (!cell.standing) return Weight::kInconclusive;
   switch (*cell.standing) {
     case Standing::kExpected:
@@ -30,7 +31,7 @@ Weight GateWeight(const CellRecord& cell) {
     case Standing::kUnlisted:
       break;
   }
-  if (NeedsGpu(cell)) return Weight::kInconclusive;
+  if (HasFinding(cell, kNeedsGpuFinding)) return Weight::kInconclusive;
   if (IsFailure(cell.verdict.outcome)) return Weight::kFailure;
   return cell.verdict.outcome == Outcome::kNotReproduced ? Weight::kFine : Weight::kInconclusive;
 }

@@ -28,7 +28,8 @@ Result<ExitProfile> ParseExitProfile(std::string_view text);
 constexpr int kExitInterrupted = 130;
 
 /// The exit code of a finished run, of its judged cells. Control cells count only through `controls`.
-/// gate: 0 all as expected (an unlisted pass fails nothing), 1 unexpected failure or numerics, 3 only improvements,
+/// gate: 0 all as expected (an unlisted pass fails nothing), 1 unexpected failure or numerics, or a broken
+///   memory budget, 3 only improvements,
 ///   4 inconclusive (a wrong control, environment, time-out, skip, no GPU where one is required), 5 no cell.
 ///   A wrong control outranks all: what the harness says then cannot be trusted. Else 1 before 4 before 3.
 /// seed: 0 reproduced, 1 not reproduced or unexpected, 2 skipped or nothing decided. Of several cells any 1 wins, then 2.

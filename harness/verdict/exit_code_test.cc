@@ -44,6 +44,14 @@ TEST(ExitCodeTest, GateOfUnlistedCells) {
   EXPECT_EQ(Gate({emulated}), 4) << "no GPU where one is required";
 }
 
+TEST(ExitCodeTest, ABrokenMemoryBudgetIsNoPassThoughTheVerdictIsExpected) {
+  CellRecord fixed = Cell(Outcome::kNotReproduced, Standing::kExpected, Reason::kFixed);
+  EXPECT_EQ(Gate({fixed}), 0);
+  fixed.verdict.findings = {{"memory_budget", "62.9 times eager's"}};
+  EXPECT_EQ(Gate({fixed}), 1);
+  EXPECT_EQ(Gate({kImproved, fixed}), 1);
+}
+
 TEST(ExitCodeTest, AWrongControlIsInconclusiveWhateverElseHappened) {
   ControlsVerdict controls;
   controls.problems = {"control 'x' came out wrong"};
