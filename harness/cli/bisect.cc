@@ -74,9 +74,11 @@ class BisectRun {
     FLCE_TRY(const BisectSpec spec, Spec());
     FLCE_TRY(TempDir scratch, TempDir::Make(fs::temp_directory_path(), "flce-bisect-"));
     scratch_ = scratch.path();
-    const Result<BisectReport> report = Bisect(spec, [this](const std::string& point) { return ProbePoint(point); });
+    Result<BisectReport> report = Bisect(spec, [this](const std::string& point) { return ProbePoint(point); });
     if (Interrupt::Requested()) return 130;
     if (!report) return report.error();
+    // Offline the axis holds what is installed: a release that is not there may hold the change.
+    if (o_.offline && o_.axis != "commit") report->confidence += "; --offline: releases that are not installed were left out";
     const std::string json = JsonOf(*report).dump(1) + "\n";
     if (!o_.json.empty() && o_.json != "-") FLCE_TRY_DO(WriteFileAtomically(o_.json, json));
     std::fputs(o_.json == "-" ? json.c_str() : TextOf(*report).c_str(), stdout);

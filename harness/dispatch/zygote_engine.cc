@@ -39,7 +39,12 @@ ZygoteEngine::ZygoteEngine(ProcessHost& zygotes, ProcessHost& cells, ZygoteOptio
   options_.zygotes = std::max(options_.zygotes, 1);
 }
 
-ZygoteEngine::~ZygoteEngine() = default;
+ZygoteEngine::~ZygoteEngine() {
+  live_.clear();
+  (void)host_.Wait(0);
+  // What the zygotes printed stays as evidence; their caches do not.
+  for (int i = 0; i < next_folder_; ++i) (void)RemoveTree(CellFiles(options_.scratch / std::to_string(i)).private_files);
+}
 
 void ZygoteEngine::Submit(CellJob job) {
   std::string key = ZygoteKey(job);
