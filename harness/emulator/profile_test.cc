@@ -91,7 +91,9 @@ TEST(ProfileTest, TheEnvironmentIsReadInMemoryOfAnyContent) {
     std::memset(storage, 0xA5, sizeof storage);
     Emulator* emulator = new (storage) Emulator;
     EXPECT_EQ(emulator->profile_error.empty(), std::string_view(text) != "nonsense");
-    if (emulator->profile_error.empty()) EXPECT_EQ(emulator->profile.sms, 58);
+    if (emulator->profile_error.empty()) {
+      EXPECT_EQ(emulator->profile.sms, 58);
+    }
     emulator->~Emulator();
     ::unsetenv("FLCE_EMU_PROFILE");
   }
