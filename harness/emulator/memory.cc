@@ -30,6 +30,22 @@ void* MapFresh(std::size_t size) {
   return address == MAP_FAILED ? nullptr : address;
 }
 
+// Makes [begin, end) read as zero: large pieces by fresh pages, which give the old ones back.
+void ClearPages(std::uintptr_t begin, std::uintptr_t end) {
+  if (begin >= end) return;
+  const std::uintptr_t first = RoundUp(begin, kPage);
+  const std::uintptr_t last = end / kPage * kPage;
+  if (end - begin < kRemap || last <= first) {
+    std::memset(reinterpret_cast<void*>(begin), 0, end - begin);
+    return;
+  }
+  std::memset(reinterpret_cast<void*>(begin), 0, first - begin);
+  std::memset(reinterpret_cast<void*>(last), 0, end - last);
+  void* fresh = mmap(reinterpret_cast<void*>(first), last - first, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (fresh == MAP_FAILED) std::memset(reinterpret_cast<void*>(first), 0, last - first);
+}
+
 bool IsHost(MemoryKind kind) { return kind == MemoryKind::kPinnedHost || kind == MemoryKind::kRegisteredHost; }
 
 }  // namespace
@@ -182,20 +198,50 @@ bool Memory::Inside(const void* address, std::size_t size, bool* device) const {
 }
 
 void Memory::Zero(std::uintptr_t begin, std::uintptr_t end) {
-  for (const ContentMap::Range& range : content_.Written(begin, end)) {
-    const std::uintptr_t first = RoundUp(range.begin, kPage);
-    const std::uintptr_t last = range.end / kPage * kPage;
-    if (range.end - range.begin < kRemap || last <= first) {
-      std::memset(reinterpret_cast<void*>(range.begin), 0, range.end - range.begin);
-      continue;
-    }
-    std::memset(reinterpret_cast<void*>(range.begin), 0, first - range.begin);
-    std::memset(reinterpret_cast<void*>(last), 0, range.end - last);
-    void* fresh = mmap(reinterpret_cast<void*>(first), last - first, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    if (fresh == MAP_FAILED) std::memset(reinterpret_cast<void*>(first), 0, last - first);
-  }
+  for (const ContentMap::Range& range : content_.Written(begin, end)) ClearPages(range.begin, range.end);
   content_.MarkZero(begin, end);
+}
+
+// From host memory: pages of zeros are cleared, not written. Inductor moves a large argument to the host and back around
+// a benchmark, and what nothing ever wrote must come back as cheaply as it went.
+void Memory::CopyIn(void* to, const void* from, std::size_t size) {
+  static const char zeros[kPage] = {};
+  const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(to);
+  const char* source = static_cast<const char*>(from);
+  std::size_t at = 0;
+  while (at < size) {
+    // A run of pages that are alike: all zero, or none.
+    std::size_t end = at;
+    bool zero = false;
+    while (end < size) {
+      const std::size_t step = std::min(kPage - (begin + end) % kPage, size - end);
+      const bool this_zero = size >= kRemap && std::memcmp(source + end, zeros, step) == 0;
+      if (end != at && this_zero != zero) break;
+      zero = this_zero;
+      end += step;
+    }
+    if (zero) {
+      Zero(begin + at, begin + end);
+    } else {
+      std::memcpy(reinterpret_cast<void*>(begin + at), source + at, end - at);
+      content_.MarkWritten(begin + at, begin + end);
+    }
+    at = end;
+  }
+}
+
+// To pinned host memory, which is a mapping of this class: what the device never wrote becomes fresh pages there.
+void Memory::CopyOut(void* to, const void* from, std::size_t size) {
+  const std::uintptr_t to_begin = reinterpret_cast<std::uintptr_t>(to);
+  const std::uintptr_t from_begin = reinterpret_cast<std::uintptr_t>(from);
+  std::uintptr_t zero_from = to_begin;
+  for (const ContentMap::Range& range : content_.Written(from_begin, from_begin + size)) {
+    const std::uintptr_t at = to_begin + (range.begin - from_begin);
+    ClearPages(zero_from, at);
+    std::memcpy(reinterpret_cast<void*>(at), reinterpret_cast<const void*>(range.begin), range.end - range.begin);
+    zero_from = at + (range.end - range.begin);
+  }
+  ClearPages(zero_from, to_begin + size);
 }
 
 void Memory::Repeat(std::uintptr_t begin, std::size_t bytes, std::uint32_t pattern, std::size_t width) {
@@ -276,20 +322,36 @@ Status Memory::Copy(void* to, const void* from, std::size_t size, CopyKind kind)
     return Status::kInvalidValue;
   }
   if (!to_device || !from_device || to_managed || from_managed) {
-    std::memmove(to, from, size);
-    if (to_device) {
-      const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(to);
-      content_.MarkWritten(begin, begin + size);
+    if (to_device && !to_managed && !from_device) {
+      CopyIn(to, from, size);
+    } else if (from_device && !from_managed && target != nullptr && target->kind == MemoryKind::kPinnedHost &&
+               reinterpret_cast<std::uintptr_t>(to) + size <= target->begin + target->size) {
+      CopyOut(to, from, size);
+    } else {
+      std::memmove(to, from, size);
+      if (to_device) {
+        const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(to);
+        content_.MarkWritten(begin, begin + size);
+      }
     }
     return Status::kSuccess;
   }
   const std::uintptr_t to_begin = reinterpret_cast<std::uintptr_t>(to);
   const std::uintptr_t from_begin = reinterpret_cast<std::uintptr_t>(from);
   const std::vector<ContentMap::Range> written = content_.Written(from_begin, from_begin + size);
-  const bool overlap = to_begin < from_begin + size && from_begin < to_begin + size;
-  if (overlap) {
-    std::memmove(to, from, size);
-    content_.MarkWritten(to_begin, to_begin + size);
+  if (to_begin == from_begin) return Status::kSuccess;
+  if (to_begin < from_begin + size && from_begin < to_begin + size) {
+    // The pieces are taken aside first: clearing and writing the target would reach into the source.
+    std::vector<std::vector<char>> pieces;
+    for (const ContentMap::Range& range : written) {
+      pieces.emplace_back(reinterpret_cast<const char*>(range.begin), reinterpret_cast<const char*>(range.end));
+    }
+    Zero(to_begin, to_begin + size);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const std::uintptr_t at = to_begin + (written[i].begin - from_begin);
+      std::memcpy(reinterpret_cast<void*>(at), pieces[i].data(), pieces[i].size());
+      content_.MarkWritten(at, at + pieces[i].size());
+    }
     return Status::kSuccess;
   }
   std::uintptr_t zero_from = to_begin;

@@ -83,6 +83,8 @@ class Memory {
   };
   bool Inside(const void* address, std::size_t size, bool* device) const;
   void Zero(std::uintptr_t begin, std::uintptr_t end);
+  void CopyIn(void* to, const void* from, std::size_t size);
+  void CopyOut(void* to, const void* from, std::size_t size);
   void Repeat(std::uintptr_t begin, std::size_t bytes, std::uint32_t pattern, std::size_t width);
 
   std::vector<Device> devices_;

@@ -103,6 +103,10 @@ TEST(MemoryTest, HugeBlocksThatNothingWroteCostNoHostMemory) {
   double back = 0;
   EXPECT_EQ(memory.Copy(&back, b + kSize / 2, sizeof back, CopyKind::kDeviceToHost), Status::kSuccess);
   EXPECT_EQ(back, scalar) << "what was written must survive";
+  EXPECT_EQ(memory.Copy(a, a, kSize, CopyKind::kDeviceToDevice), Status::kSuccess) << "onto itself";
+  EXPECT_EQ(memory.Copy(a, a + 4096, kSize - 4096, CopyKind::kDeviceToDevice), Status::kSuccess) << "overlapping";
+  EXPECT_EQ(memory.Copy(&back, a + kSize / 2 - 4096, sizeof back, CopyKind::kDeviceToHost), Status::kSuccess);
+  EXPECT_EQ(back, scalar);
   EXPECT_EQ(memory.Fill(b, 0, 1, kSize), Status::kSuccess);
   EXPECT_EQ(memory.Copy(&back, b + kSize / 2, sizeof back, CopyKind::kDeviceToHost), Status::kSuccess);
   EXPECT_EQ(back, 0);
@@ -110,6 +114,31 @@ TEST(MemoryTest, HugeBlocksThatNothingWroteCostNoHostMemory) {
   EXPECT_EQ(memory.peak(0), 2 * kSize);
   EXPECT_EQ(memory.Free(a), Status::kSuccess);
   EXPECT_EQ(memory.Free(b), Status::kSuccess);
+}
+
+// What Inductor does with a large argument that a benchmark would change.
+TEST(MemoryTest, ToPinnedMemoryAndBackCostsNoHostMemory) {
+  Memory memory(1, kCard);
+  constexpr std::size_t kSize = 4ULL << 30;
+  char* block = Allocate(memory, kSize);
+  void* pinned = nullptr;
+  ASSERT_EQ(memory.AllocateHost(kSize, &pinned), Status::kSuccess);
+  const double scalar = 3.25;
+  EXPECT_EQ(memory.Copy(block + 12345, &scalar, sizeof scalar, CopyKind::kHostToDevice), Status::kSuccess);
+  const std::size_t before = Resident();
+  EXPECT_EQ(memory.Copy(pinned, block, kSize, CopyKind::kDeviceToHost), Status::kSuccess);
+  EXPECT_EQ(std::memcmp(static_cast<char*>(pinned) + 12345, &scalar, sizeof scalar), 0);
+  static_cast<char*>(pinned)[kSize / 2] = 7;  // the host writes it without a call
+  EXPECT_EQ(memory.Copy(block, pinned, kSize, CopyKind::kHostToDevice), Status::kSuccess);
+  EXPECT_LT(Resident() - before, 64U << 20);
+  char byte = 0;
+  EXPECT_EQ(memory.Copy(&byte, block + kSize / 2, 1, CopyKind::kDeviceToHost), Status::kSuccess);
+  EXPECT_EQ(byte, 7);
+  double back = 0;
+  EXPECT_EQ(memory.Copy(&back, block + 12345, sizeof back, CopyKind::kDeviceToHost), Status::kSuccess);
+  EXPECT_EQ(back, scalar);
+  EXPECT_EQ(memory.FreeHost(pinned), Status::kSuccess);
+  EXPECT_EQ(memory.Free(block), Status::kSuccess);
 }
 
 TEST(MemoryTest, LargeFillWithAnotherValueReadsRightAndStaysSmall) {
