@@ -77,7 +77,9 @@ ReportOptions MakeReportOptions(const Locations& at, const RunData& data, const 
   for (const Signature& signature : data.signatures.signatures()) {
     SignatureText text;
     std::tie(text.label, text.mark) = Short(signature.family);
-    text.title = signature.title;
+    // "Tier 2: addmm ..." in the data; the writers put the label in front themselves.
+    const std::string lead = text.label + ": ";
+    text.title = signature.title.rfind(lead, 0) == 0 ? signature.title.substr(lead.size()) : signature.title;
     text.known_range = signature.known;
     text.what_to_do = signature.what_to_do;
     text.links = signature.links;

@@ -149,6 +149,14 @@ TEST_F(CheckoutTest, ACheckoutIsReadWhereItIs) {
     EXPECT_EQ(tree->root, fs::canonical(dir_ / "repo/src"));
     EXPECT_EQ(tree->Label(), "0.8.6 at 1234567890ab with changes");
   }
+  // An unpacked wheel says its version beside the package.
+  WriteFile(dir_ / "wheel/liger_kernel/ops/a.py", "x\n");
+  WriteFile(dir_ / "wheel/liger_kernel-0.8.2.dist-info/METADATA", "Name: liger_kernel\n");
+  FakeRunner no_git;
+  no_git.handler = [](const std::vector<std::string>&) { return ProcessResult{Exited{128}, "", "not a git repository", 0, 0, 0, 0}; };
+  const Result<LigerTree> wheel = OpenLigerCheckout(dir_ / "wheel", no_git);
+  ASSERT_TRUE(wheel.ok());
+  EXPECT_EQ(wheel->version, "0.8.2");
   EXPECT_EQ(OpenLigerCheckout(dir_, runner).error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(OpenLigerCheckout(dir_ / "absent", runner).error().kind, ErrorKind::kNotFound);
 }

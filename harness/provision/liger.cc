@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/base/sha256.h"
+#include "harness/provision/environment.h"
 #include "harness/base/text.h"
 
 namespace flce {
@@ -74,6 +75,8 @@ Result<LigerTree> OpenLigerCheckout(const fs::path& path, ProcessRunner& runner)
   tree.source = "checkout";
   tree.version = ProjectVersion(tree.root / "pyproject.toml");
   if (tree.version.empty()) tree.version = ProjectVersion(tree.root.parent_path() / "pyproject.toml");
+  // An unpacked wheel has no pyproject.toml, but says its version in the folder of its metadata.
+  if (tree.version.empty()) tree.version = DistributionVersion(tree.root, "liger-kernel");
   FLCE_TRY(tree.sha256, HashPythonTree(tree.root / "liger_kernel"));
   tree.git = Git(tree.root, {"rev-parse", "HEAD"}, runner).value_or("");
   if (!tree.git.empty()) tree.dirty = !Git(tree.root, {"status", "--porcelain", "--", "."}, runner).value_or("").empty();
