@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/base/sha256.h"
+#include "harness/model/json_reader.h"
 
 namespace flce {
 namespace {
@@ -47,6 +48,11 @@ Result<CellJob> MakeJob(const Locations& at, const RunData& data, const RunOptio
   if (emulated) {
     FLCE_TRY(const DeviceProfile* profile, data.devices.ProfileOf(cell.device));
     request.profile_document = profile->document;
+    if (!options.trace.empty()) {
+      FLCE_TRY(Json traced, ParseJson(profile->document, profile->id));
+      traced["trace"] = 1;
+      request.profile_document = traced.dump();
+    }
     job.emulator = at.emulator;
     if (!supply.environment->library_dirs.empty()) job.stubs = supply.environment->library_dirs.front();
   } else {

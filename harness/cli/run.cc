@@ -11,6 +11,7 @@
 #include "harness/base/text.h"
 #include "harness/cli/assess.h"
 #include "harness/cli/cell_jobs.h"
+#include "harness/cli/chrome_trace.h"
 #include "harness/cli/host.h"
 #include "harness/cli/messages.h"
 #include "harness/cli/outputs.h"
@@ -63,6 +64,9 @@ class Run {
       std::fprintf(stderr, "flce-repro: nothing selected: every cell is excluded\n");
       return 5;
     }
+    if (!options_.trace.empty() && (cells_.size() > 1 || devices.kind == DeviceKind::kCuda))
+      return Error{ErrorKind::kUsage, "--trace takes one cell on the emulated device, and this run has " + std::to_string(cells_.size()) +
+                                          (devices.kind == DeviceKind::kCuda ? " on a real GPU" : "")};
     FLCE_TRY_DO(OpenJournal());
     Supply supply(*provisioner, at_.cases(), devices.flavour, options_.python);
     const Assessor assessor(at_, data, options_.memory_budget.value_or(data.memory_budget));
@@ -231,6 +235,10 @@ class Run {
       PrintVerdict(record_, options, files_, options_.quiet, options_.verbose);
     }
     FLCE_TRY_DO(WriteOutputs(record_, options, files_));
+    if (!options_.trace.empty() && !interrupted) {
+      FLCE_TRY(const std::string trace, ChromeTrace(run_folder_ / "cells" / "0" / "sequence.json"));
+      FLCE_TRY_DO(WriteFileAtomically(options_.trace, trace));
+    }
     return record_.exit_code;
   }
 

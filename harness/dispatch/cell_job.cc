@@ -42,6 +42,8 @@ Result<std::map<std::string, std::optional<std::string>>> WorkerEnvironment(cons
   environment["TRITON_CACHE_DIR"] = (own / "triton").string();
   environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1";
   environment["PYTHONNOUSERSITE"] = "1";
+  // OpenBLAS's fork handler waits for its threads, which a forked cell does not have.
+  environment["OPENBLAS_NUM_THREADS"] = "1";
   environment["PYTHONDONTWRITEBYTECODE"] = "1";
   if (job.request.device.kind == DeviceKind::kEmulated) {
     for (const char* name : kRealDeviceOnly) environment[name] = std::nullopt;

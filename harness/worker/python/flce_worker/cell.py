@@ -174,6 +174,9 @@ class Cell:
         runner.release()
         observation["memory"]["top_blocks"] = phases.top_blocks
         observation["emulator"] = launches.summary()
+        if launches.events:
+            with open(os.path.join(self.request["output_dir"], "sequence.json"), "w", encoding="utf-8") as file:
+                json.dump(launches.events, file)
 
     @staticmethod
     def _worth_compiling(eager):

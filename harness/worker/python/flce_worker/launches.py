@@ -12,12 +12,15 @@ class Log:
         self._unknown = []
         self._peak = 0
         self._out_of_memory = None
+        self._phase = "start"
+        self.events = []
         self.seen = False
 
-    def begin(self):
-        """Forgets what was launched, not what was refused."""
+    def begin(self, phase=""):
+        """Forgets what was launched, not what was refused. `phase` names what follows in a traced run."""
         self.take()
         self._emulator.reset()
+        self._phase = phase
 
     def take(self):
         """LAUNCHES since `begin`, or None."""
@@ -32,6 +35,8 @@ class Log:
         for name in log.get("unknown_entry_points") or ():
             if name not in self._unknown:
                 self._unknown.append(name)
+        # Only a device whose profile says trace=1 tells the sequence.
+        self.events += [{"phase": self._phase, **event} for event in log.get("sequence") or ()]
         self._peak = max(self._peak, int(log.get("peak_bytes") or 0))
         self._out_of_memory = log.get("out_of_memory") or self._out_of_memory
         gemms = log.get("gemms") or []

@@ -39,7 +39,7 @@ class Phases:
 
     def eager(self):
         phase = not_run()
-        self._measured(phase, self._runner.case.step, lambda: None)
+        self._measured("eager", phase, self._runner.case.step, lambda: None)
         return phase
 
     def compiled(self):
@@ -57,7 +57,7 @@ class Phases:
             progress.mark("dynamo")
             step = torch.compile(self._runner.case.step, fullgraph=bool(options.get("fullgraph")),
                                  dynamic=options.get("dynamic"), mode=options.get("mode"))
-            self._context.launches.begin()
+            self._context.launches.begin("compile and first run")
             started = time.monotonic()
             try:
                 with self._peak(False) as peak:
@@ -69,16 +69,16 @@ class Phases:
             phase["first_call_seconds"] = round(time.monotonic() - started, 4)
             phase["graphs"] = recorder.graphs()
             if phase["status"] == "ok":
-                self._measured(phase, step, lambda: None)
+                self._measured("compiled", phase, step, lambda: None)
                 phase["graphs"] = recorder.graphs()
             else:
                 phase["launches"] = self._context.launches.take()
         return phase, step
 
-    def _measured(self, phase, step, on_backward):
+    def _measured(self, name, phase, step, on_backward):
         launches = self._context.launches
         self._runner.release()
-        launches.begin()
+        launches.begin(name)
         started, peak = time.monotonic(), None
         try:
             with self._peak(bool(self._context.measure.get("memory_blocks"))) as peak:
