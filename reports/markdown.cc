@@ -13,7 +13,7 @@ namespace flce {
 namespace {
 
 constexpr size_t kMaxAttention = 30;
-constexpr size_t kMaxFrames = 8;
+constexpr size_t kMaxFramesInComment = 8;
 
 /// Writes texts of unknown origin so that Markdown does not act on them.
 class Markdown {
@@ -176,7 +176,7 @@ std::string Chain(const CellRecord& cell, const Markdown& md) {
   std::string text;
   for (const ExceptionLink& link : cell.exception->chain) {
     text += (text.empty() ? "" : "\n") + ReadableLine(link.relation) + ": " + ReadableLine(link.type) + ": " + Readable(link.message, 2000) + "\n";
-    const size_t from = link.frames.size() > kMaxFrames ? link.frames.size() - kMaxFrames : 0;
+    const size_t from = link.frames.size() > kMaxFramesInComment ? link.frames.size() - kMaxFramesInComment : 0;
     for (size_t i = from; i < link.frames.size(); ++i)
       text += "    " + ReadableLine(link.frames[i].file) + ":" + std::to_string(link.frames[i].line) + " " + ReadableLine(link.frames[i].function) + "\n";
   }

@@ -17,7 +17,7 @@ constexpr size_t kMaxNoise = 100, kMaxMentionLines = 12;
 constexpr std::string_view kHeader = "Traceback (most recent call last)";
 
 StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
-bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+bool BeginsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 size_t IndentOf(std::string_view text) { return std::min(text.find_first_not_of(" \t"), text.size()); }
 
 struct Patterns {
@@ -98,7 +98,7 @@ void TracebackAssembler::Begin(uint64_t number, std::string_view recent) {
 bool TracebackAssembler::StartTraceback(std::string_view text) {
   if (text.find(kHeader) == std::string_view::npos) return false;
   const size_t indent = IndentOf(text);
-  indent_ = StartsWith(text.substr(indent), kHeader) ? indent : 0;
+  indent_ = BeginsWith(text.substr(indent), kHeader) ? indent : 0;
   frames_.clear();
   state_ = State::kFrames;
   quiet_ = 0;
@@ -170,13 +170,13 @@ void TracebackAssembler::StartMessage(std::string type, std::string_view message
 
 bool TracebackAssembler::FeedMessage(const LogLine& line) {
   const std::string_view body = Trim(line.text);
-  if (StartsWith(body, "The above exception was the direct cause")) {
+  if (BeginsWith(body, "The above exception was the direct cause")) {
     relation_ = "cause";
     state_ = State::kBetween;
     quiet_ = 0;
     return true;
   }
-  if (StartsWith(body, "During handling of the above exception")) {
+  if (BeginsWith(body, "During handling of the above exception")) {
     relation_ = "context";
     state_ = State::kBetween;
     quiet_ = 0;

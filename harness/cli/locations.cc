@@ -7,15 +7,15 @@
 namespace flce {
 namespace {
 
-std::string Environment(const char* name) {
+std::string Variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
 fs::path StateFolder() {
-  if (const std::string home = Environment("FLCE_REPRO_HOME"); !home.empty()) return fs::absolute(home);
-  if (const std::string cache = Environment("XDG_CACHE_HOME"); !cache.empty()) return fs::path(cache) / "flce-repro";
-  if (const std::string home = Environment("HOME"); !home.empty()) return fs::path(home) / ".cache" / "flce-repro";
+  if (const std::string home = Variable("FLCE_REPRO_HOME"); !home.empty()) return fs::absolute(home);
+  if (const std::string cache = Variable("XDG_CACHE_HOME"); !cache.empty()) return fs::path(cache) / "flce-repro";
+  if (const std::string home = Variable("HOME"); !home.empty()) return fs::path(home) / ".cache" / "flce-repro";
   return fs::temp_directory_path() / ("flce-repro-" + std::to_string(::getuid()));
 }
 
@@ -32,7 +32,7 @@ Result<Locations> FindLocations() {
   if (code) return Error{ErrorKind::kEnvironment, "cannot find this program's own path: /proc is not mounted"};
   Locations found;
   found.binaries = executable.parent_path();
-  if (const std::string root = Environment("FLCE_REPRO_ROOT"); !root.empty()) {
+  if (const std::string root = Variable("FLCE_REPRO_ROOT"); !root.empty()) {
     if (!HoldsData(root)) return Error{ErrorKind::kUsage, "FLCE_REPRO_ROOT=" + root + ": holds no cases/signatures.json"};
     found.root = root;
   } else {

@@ -2,9 +2,11 @@
 
 namespace flce {
 
-const ExceptionRecord* FailureOf(const Observation& observation) {
-  for (const std::optional<ExceptionRecord>* exception :
-       {&observation.compiled.exception, &observation.eager.exception, &observation.probe_exception})
+const ExceptionRecord* FailureOf(const Observation& observation, Outcome outcome) {
+  const bool eager_first = outcome == Outcome::kEagerFailed || outcome == Outcome::kEnvironment;
+  const std::optional<ExceptionRecord>& first = eager_first ? observation.eager.exception : observation.compiled.exception;
+  const std::optional<ExceptionRecord>& second = eager_first ? observation.compiled.exception : observation.eager.exception;
+  for (const std::optional<ExceptionRecord>* exception : {&observation.exception, &first, &second, &observation.probe_exception})
     if (exception->has_value()) return &**exception;
   return nullptr;
 }
@@ -29,7 +31,7 @@ CellRecord MakeRecord(const CellContext& context, const Observation& observation
   record.capability = observation.capability.empty() ? cell.device.capability : observation.capability;
   record.shape = cell.shape;
   record.verdict = verdict;
-  if (const ExceptionRecord* failure = FailureOf(observation)) record.exception = *failure;
+  if (const ExceptionRecord* failure = FailureOf(observation, verdict.outcome)) record.exception = *failure;
   record.numerics = numerics;
   if (!record.numerics && observation.compiled.status == Phase::Status::kOk && !observation.values_computed)
     record.numerics = NumericsRecord{};  // says in the report that values were not computed

@@ -20,7 +20,8 @@ struct CellContext {
 CellRecord MakeRecord(const CellContext& context, const Observation& observation, const Verdict& verdict,
                       const std::optional<NumericsRecord>& numerics);
 
-/// The exception that a verdict speaks of: the compiled run's, else eager's, else the probe's.
-const ExceptionRecord* FailureOf(const Observation& observation);
+/// The exception that a verdict of this outcome speaks of: eager's where eager is what failed or what the toolchain failed
+/// in, else the compiled run's; null when nothing was raised.
+const ExceptionRecord* FailureOf(const Observation& observation, Outcome outcome);
 
 }  // namespace flce

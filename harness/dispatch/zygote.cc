@@ -15,7 +15,7 @@
 namespace flce {
 namespace {
 
-constexpr int kFormat = 1;
+constexpr int kProtocolFormat = 1;
 
 /// Lines are short; a peer that does not take one within this time is gone for our purposes.
 constexpr int kSendTimeoutMs = 10000;
@@ -82,7 +82,7 @@ ZygoteNews ParseZygoteLine(std::string_view line, uint64_t memory_limit_bytes) {
 
 Result<std::string> ZygoteStartLine(const CellJob& job) {
   FLCE_TRY(const Json request, ToJson(job.request));
-  return Json{{"format", kFormat}, {"start", SharedPart(request)}}.dump();
+  return Json{{"format", kProtocolFormat}, {"start", SharedPart(request)}}.dump();
 }
 
 Result<std::string> ZygoteCellLine(const CellJob& job) {

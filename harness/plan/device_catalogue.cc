@@ -10,7 +10,7 @@
 namespace flce {
 namespace {
 
-constexpr int kFormat = 1;
+constexpr int kDevicesFormat = 1;
 
 bool IsCapability(std::string_view text) {
   const size_t dot = text.find('.');
@@ -33,7 +33,7 @@ Result<DeviceCatalogue> DeviceCatalogue::Parse(std::string_view text, const std:
   int format = 0;
   reader.Read("format", format);
   FLCE_TRY_DO(reader.status());
-  if (format != kFormat) return Error{ErrorKind::kData, origin + ": member \"format\" must be " + std::to_string(kFormat)};
+  if (format != kDevicesFormat) return Error{ErrorKind::kData, origin + ": member \"format\" must be " + std::to_string(kDevicesFormat)};
   DeviceCatalogue catalogue;
   std::set<std::string> ids;
   reader.ForEach("devices", [&](const Json& entry, const std::string& path) -> Status {

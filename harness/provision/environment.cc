@@ -10,7 +10,7 @@ namespace flce {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int kFormat = 1;
+constexpr int kStampFormat = 1;
 
 /// The text assigned to `name` in torch/version.py: `name = '...'`, with or without a type annotation.
 std::string Assigned(std::string_view source, std::string_view name) {
@@ -86,7 +86,7 @@ Json StampToJson(const Environment& e, const std::vector<fs::path>& libraries, u
     std::error_code code;
     sizes[library.lexically_relative(e.root).string()] = fs::file_size(library, code);
   }
-  return {{"format", kFormat},
+  return {{"format", kStampFormat},
           {"id", e.id},
           {"flavour", FlavourName(e.flavour)},
           {"created", created},
@@ -107,7 +107,7 @@ std::optional<Environment> LoadStamp(const fs::path& root) {
   if (!text) return std::nullopt;
   try {
     const Json json = Json::parse(*text);
-    if (json.at("format") != kFormat) return std::nullopt;
+    if (json.at("format") != kStampFormat) return std::nullopt;
     Environment e;
     e.id = json.at("id").get<std::string>();
     e.flavour = json.at("flavour") == "full" ? Flavour::kFull : Flavour::kLean;

@@ -11,15 +11,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr int64_t kFreshSeconds = 3600;
-constexpr int kFormat = 1;
+constexpr int kCacheFormat = 1;
 
 Json ReadCache(const fs::path& file) {
   const Result<std::string> text = ReadFile(file);
   if (text) {
     Json json = Json::parse(*text, nullptr, false);
-    if (json.is_object() && json.value("format", 0) == kFormat && json.contains("answers") && json["answers"].is_object()) return json;
+    if (json.is_object() && json.value("format", 0) == kCacheFormat && json.contains("answers") && json["answers"].is_object()) return json;
   }
-  return {{"format", kFormat}, {"answers", Json::object()}};
+  return {{"format", kCacheFormat}, {"answers", Json::object()}};
 }
 
 std::string Minor(const Version& version) {

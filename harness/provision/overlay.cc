@@ -10,7 +10,7 @@ namespace flce {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int kFormat = 1;
+constexpr int kOverlayFormat = 1;
 
 /// Why a diff does not fit. An empty reason: it does.
 struct Misfit {
@@ -87,14 +87,14 @@ Json ToJson(const FixOverlay& overlay, const fs::path& root) {
   Json hooks = Json::array();
   for (const FixOverlay::Hook& hook : overlay.hooks)
     hooks.push_back({{"module", hook.module}, {"file", hook.file.lexically_relative(root).string()}});
-  return {{"format", kFormat}, {"applies", overlay.applies}, {"reason", overlay.reason}, {"reject", overlay.reject},
+  return {{"format", kOverlayFormat}, {"applies", overlay.applies}, {"reason", overlay.reason}, {"reject", overlay.reject},
           {"patches_liger", !overlay.sys_path.empty()}, {"hooks", std::move(hooks)}};
 }
 
 bool FromJson(const fs::path& root, FixOverlay& overlay) {
   const Result<std::string> text = ReadFile(root / "stamp.json");
   const Json json = text ? Json::parse(*text, nullptr, false) : Json();
-  if (!json.is_object() || json.value("format", 0) != kFormat) return false;
+  if (!json.is_object() || json.value("format", 0) != kOverlayFormat) return false;
   overlay.applies = json.value("applies", false);
   overlay.reason = json.value("reason", "");
   overlay.reject = json.value("reject", "");

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Error Bad(const std::string& what) { return {ErrorKind::kData, "zygote: " + what}; }
+Error BadMessage(const std::string& what) { return {ErrorKind::kData, "zygote: " + what}; }
 
 std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -26,9 +26,9 @@ Result<std::map<std::string, std::string>> EnvironmentOf(const Json& object) {
   std::map<std::string, std::string> environment;
   auto found = object.find("environment");
   if (found == object.end()) return environment;
-  if (!found->is_object()) return Bad("\"environment\" must be an object of strings");
+  if (!found->is_object()) return BadMessage("\"environment\" must be an object of strings");
   for (const auto& [name, value] : found->items()) {
-    if (!value.is_string()) return Bad("\"environment." + name + "\" must be a string");
+    if (!value.is_string()) return BadMessage("\"environment." + name + "\" must be a string");
     environment[name] = value.get<std::string>();
   }
   return environment;
@@ -39,15 +39,15 @@ Result<std::map<std::string, std::string>> EnvironmentOf(const Json& object) {
 Result<StartLine> ParseStart(std::string_view line) {
   Json object = Json::parse(line, nullptr, false);
   if (!object.is_object() || !object.contains("start") || !object["start"].is_object()) {
-    return Bad("the first line must hold \"start\"");
+    return BadMessage("the first line must hold \"start\"");
   }
   if (object.value("format", Json()) != Json(kZygoteFormat)) {
-    return Bad("format " + Dump(object.value("format", Json())) + " is not known: this worker speaks " +
+    return BadMessage("format " + Dump(object.value("format", Json())) + " is not known: this worker speaks " +
                std::to_string(kZygoteFormat));
   }
   const Json& start = object["start"];
-  if (!start.value("python", Json()).is_string()) return Bad("\"start.python\" must be a string");
-  if (!start.value("sys_path", Json()).is_array()) return Bad("\"start.sys_path\" must be a list of folders");
+  if (!start.value("python", Json()).is_string()) return BadMessage("\"start.python\" must be a string");
+  if (!start.value("sys_path", Json()).is_array()) return BadMessage("\"start.sys_path\" must be a list of folders");
   StartLine result;
   result.python = start["python"].get<std::string>();
   result.text = Dump(start);
@@ -60,14 +60,14 @@ Result<StartLine> ParseStart(std::string_view line) {
       return result;
     }
   }
-  return Bad("no folder of \"start.sys_path\" holds the package flce_worker");
+  return BadMessage("no folder of \"start.sys_path\" holds the package flce_worker");
 }
 
 Result<std::variant<CellLine, CancelLine>> ParseLine(std::string_view line) {
   Json object = Json::parse(line, nullptr, false);
-  if (!object.is_object()) return Bad("a line is not a JSON object");
+  if (!object.is_object()) return BadMessage("a line is not a JSON object");
   if (auto cancel = object.find("cancel"); cancel != object.end()) {
-    if (!cancel->is_string()) return Bad("\"cancel\" must be a cell id");
+    if (!cancel->is_string()) return BadMessage("\"cancel\" must be a cell id");
     return std::variant<CellLine, CancelLine>(CancelLine{cancel->get<std::string>()});
   }
   CellLine cell;
