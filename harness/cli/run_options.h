@@ -35,7 +35,7 @@ struct RunOptions {
   std::vector<std::string> find_links;
   std::optional<double> memory_budget;
   std::string max_disk;
-  bool quiet = false, verbose = false, cold = false, no_controls = false;
+  bool quiet = false, verbose = false, cold = false;
 };
 
 /// Declares the options on `app`, which is the root or the subcommand `run`.

@@ -58,11 +58,10 @@ class JsonReader {
   void Read(const char* key, std::map<std::string, T>& target) {
     const Json* member = Member(key);
     if (member == nullptr) return;
-    if (!member->is_object()) return Fail(path_ + "." + key, "an object");
-    for (const auto& [name, value] : member->items()) {
-      if (value.is_null()) continue;
-      JsonReader(*member, path_ + "." + key).ReadInto(name.c_str(), target[name], error_);
-    }
+    JsonReader members(*member, path_ + "." + key);
+    for (const auto& [name, value] : member->items())
+      if (!value.is_null()) members.Read(name.c_str(), target[name]);
+    if (members.error_ && !error_) error_ = std::move(members.error_);
   }
 
   /// A word of a closed set, through its Parse function.
@@ -104,12 +103,6 @@ class JsonReader {
   Status status() const { return error_ ? Status(*error_) : Status(Done{}); }
 
  private:
-  template <typename T>
-  void ReadInto(const char* key, T& target, std::optional<Error>& error) {
-    Read(key, target);
-    if (error_ && !error) error = error_;
-  }
-
   const Json& value_;
   std::string path_;
   std::optional<Error> error_;
