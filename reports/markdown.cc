@@ -205,7 +205,12 @@ std::string RenderMarkdown(const RunRecord& run, const ReportOptions& options, s
     parts.push_back({"matrix", 50, Matrix(run, options, md)});
     const std::string script = ReproductionScript(*cell, options);
     if (!script.empty())
-      parts.push_back({"reproduction script", 40, "<details><summary>Reproduction script, stand-alone</summary>\n\n" + md.Block(script, "python") + "\n</details>\n"});
+      parts.push_back({"reproduction script", 40,
+                       "<details><summary>Reproduction script, stand-alone</summary>\n\n" + md.Block(script, "python") + "\n" +
+                           (cell->device_kind == DeviceKind::kEmulated ? "Without a GPU, on the emulated device: " : "In the cell's environment: ") +
+                           md.Code(ReproductionCommand(*cell), 600) + "\n\n</details>\n"});
+    if (const auto patch = options.fix_patches.find(cell->fix); patch != options.fix_patches.end() && !patch->second.empty())
+      parts.push_back({"patch of the fix", 35, "<details><summary>The fix, as a patch (-p1)</summary>\n\n" + md.Block(patch->second, "diff", 16 * 1024) + "\n</details>\n"});
     parts.push_back({"exception chain", 30, Chain(*cell, md)});
     const auto lock = options.locks.find(cell->lock_sha256);
     if (lock != options.locks.end())

@@ -146,6 +146,8 @@ Body OperatorBody(const Json& parameters, const Shape& shape) {
   return body;
 }
 
+bool HasFix(const CellRecord& cell) { return cell.fix != "none" && !cell.fix.empty(); }
+
 std::string CompileArguments(const Json& compile) {
   std::string out;
   if (compile.contains("fullgraph") && compile["fullgraph"] == true) out += ", fullgraph=True";
@@ -171,73 +173,77 @@ std::string ReproductionScript(const CellRecord& cell, const ReportOptions& opti
   for (const std::string& name : body.trainable) trainable.push_back(name);
   const auto comment = [&](const std::string& text) { return "# " + Scrub(ReadableLine(text, 400), options.private_words) + "\n"; };
 
+  const bool reproduced = cell.verdict.outcome == Outcome::kReproduced && !proof.empty();
+  const std::string autocast = IsSet(parameters, "autocast") ? DtypeLiteral(parameters, "autocast", "None") : "";
   std::string out = comment("Repeats one cell of flce-repro: " + cell.case_name + ", " + CellWords(cell) + ".");
   out += comment("Made with Python " + cell.python + ", torch " + cell.torch + ", triton " + cell.triton + ", liger-kernel " + cell.liger + ".");
-  if (cell.fix != "none" && !cell.fix.empty()) out += comment("The cell ran with the fix '" + cell.fix + "': apply it first.");
-  if (cell.device_kind == DeviceKind::kEmulated) out += comment("The cell ran on an emulated GPU; a real one of compute capability " + cell.capability + " should say the same.");
-  out += "import contextlib, io, logging, platform\n\nimport torch\n" + body.imports;
-  out += "\nPROOF = " + PythonLiteral(proof) + "  # all of it is in the failure\n\n";
-  out +=
-      "def texts(error):  # of the exception and of all that it hangs on\n"
-      "    seen = []\n"
-      "    while error is not None and error not in seen:\n"
-      "        seen.append(error)\n"
-      "        error = getattr(error, \"inner_exception\", None) or error.__cause__ or error.__context__\n"
-      "    return \"\\n\".join(f\"{type(e).__name__}: {e}\" for e in seen)\n\n"
-      "def end(words, status, text=\"\"):\n"
-      "    lines = [line.strip()[:300] for line in text.splitlines()]\n"
-      "    print(\"Result: \", \" — \".join([words, *([l for l in lines if PROOF and PROOF[0] in l] or lines)[:1]]))\n"
-      "    raise SystemExit(status)\n\n"
-      "print(\"OS:     \", platform.platform(), \"\\nPython: \", platform.python_version(), \"\\nPyTorch:\", torch.__version__)\n"
-      "if not torch.cuda.is_available() or torch.version.hip is not None:\n"
-      "    end(\"SKIP\", 2, \"needs an NVIDIA GPU\")\n"
-      "print(\"GPU:    \", torch.cuda.get_device_name(), torch.cuda.get_device_capability())\n\n";
-  out += "make = torch.Generator().manual_seed(" + std::to_string(info->second.seed) + ")\ntensors = {\n" + body.tensors + "}\n\n";
-  out += body.step + "\ndef run(function):\n    inputs = {name: t.clone().requires_grad_(name in " + PythonLiteral(trainable) + ") for name, t in tensors.items()}\n";
-  const std::string autocast = IsSet(parameters, "autocast") ? DtypeLiteral(parameters, "autocast", "None") : "";
-  out += autocast.empty() ? "    result = function(**inputs)\n" : "    with torch.autocast(\"cuda\", dtype=" + autocast + "):\n        result = function(**inputs)\n";
-  if (body.backward) out += "    result.backward(" + body.gradient + ")\n";
-  out += "    torch.cuda.synchronize()\n";
-  out += body.backward ? "    return {name: t.grad for name, t in inputs.items() if t.requires_grad}\n\n" : "    return {\"result\": result}\n\n";
+  out += comment("Needs an NVIDIA GPU" + std::string(cell.device_kind == DeviceKind::kEmulated ? " (compute capability " + cell.capability + " was emulated)" : "") +
+                 (HasFix(cell) ? " and the fix '" + cell.fix + "'" : "") + ". Exit status: 0 reproduced, 1 not, 2 skipped.");
+  out += std::string("import contextlib, io, logging, platform") + (reproduced ? ", traceback" : "") + "\n\nimport torch\n" + body.imports + "\n";
+  if (reproduced) out += "PROOF = " + PythonLiteral(proof) + "  # all of it is in the failure\n";
   out += "logging.disable(logging.CRITICAL)\n";
   if (IsSet(compile, "capture_scalar_outputs")) out += "torch._dynamo.config.capture_scalar_outputs = True\n";
   if (compile.contains("dynamo_config") && compile["dynamo_config"].is_object())
     for (const auto& [name, value] : compile["dynamo_config"].items())
       if (IsIdentifier(name)) out += "torch._dynamo.config." + name + " = " + PythonLiteral(value) + "\n";
-  const bool reproduced = cell.verdict.outcome == Outcome::kReproduced;
+  out += "\n";
+  if (reproduced)
+    out += "def text(error):  # with all that it hangs on\n    return \"\".join(traceback.format_exception(type(error), error, error.__traceback__))\n\n";
+  out += "def end(status, words, error=None):\n    said = [f\"{type(error).__name__}: {error}\".splitlines()[0]] if error else []\n";
+  if (reproduced) out += "    said += [line.strip() for line in text(error).splitlines() if PROOF[0] in line] if error else []\n";
+  out += "    print(\"Result: \", \" — \".join([words, *said[-1:]]))\n    raise SystemExit(status)\n\n";
   out +=
-      "try:\n"
-      "    eager = run(step)\n"
+      "print(\"OS:     \", platform.platform(), \"\\nPython: \", platform.python_version(), \"\\nPyTorch:\", torch.__version__)\n"
+      "if not torch.cuda.is_available() or torch.version.hip:\n"
+      "    end(2, \"SKIP — needs an NVIDIA GPU\")\n"
+      "print(\"GPU:    \", torch.cuda.get_device_name(), torch.cuda.get_device_capability())\n\n";
+  out += "make = torch.Generator().manual_seed(" + std::to_string(info->second.seed) + ")\ntensors = {\n" + body.tensors + "}\n\n";
+  out += body.step + "\ndef run(function):\n    inputs = {name: t.clone().requires_grad_(name in " + PythonLiteral(trainable) + ") for name, t in tensors.items()}\n";
+  out += autocast.empty() ? "    result = function(**inputs)\n" : "    with torch.autocast(\"cuda\", dtype=" + autocast + "):\n        result = function(**inputs)\n";
+  if (body.backward) out += "    result.backward(" + body.gradient + ")\n";
+  out += "    torch.cuda.synchronize()\n";
+  if (!reproduced) out += body.backward ? "    return {name: t.grad for name, t in inputs.items() if t.requires_grad}\n" : "    return {\"result\": result}\n";
+  out += "\n";
+  const char* keep_eager = reproduced ? "" : "eager = ";
+  const char* keep_compiled = reproduced ? "" : "compiled = ";
+  out += std::string("try:\n    ") + keep_eager + "run(step)\n"
       "except Exception as error:\n"
-      "    end(\"EAGER FAILED\", 1, texts(error))\n"
+      "    end(1, \"EAGER FAILED\", error)\n"
       "try:\n"
       "    with contextlib.redirect_stderr(io.StringIO()):\n"
-      "        compiled = run(torch.compile(step" + CompileArguments(compile) + "))\n"
+      "        " + keep_compiled + "run(torch.compile(step" + CompileArguments(compile) + "))\n"
       "except Exception as error:\n";
-  if (reproduced) {
+  out += reproduced ? "    known = all(part in text(error) for part in PROOF)\n"
+                      "    end(0 if known else 1, \"REPRODUCED\" if known else \"UNEXPECTED\", error)\n"
+                    : "    end(1, \"UNEXPECTED\", error)\n";
+  if (!reproduced)
     out +=
-        "    known = PROOF and all(part in texts(error) for part in PROOF)\n"
-        "    end(\"REPRODUCED\" if known else \"UNEXPECTED\", 0 if known else 1, texts(error))\n";
-  } else {
-    out += "    end(\"UNEXPECTED\", 1, texts(error))\n";
-  }
-  out +=
-      "for name, value in eager.items():\n"
-      "    print(f\"{name}: largest difference from eager {(value.float() - compiled[name].float()).abs().max().item():g}\")\n"
-      "end(\"NOT REPRODUCED\", 1)\n";
+        "for name, value in eager.items():\n"
+        "    print(f\"{name}: largest difference from eager {(value.float() - compiled[name].float()).abs().max().item():g}\")\n";
+  out += "end(1, \"NOT REPRODUCED\")\n";
   return out;
 }
 
-std::string RepeatCommand(const CellRecord& cell) {
-  const auto quoted = [](const std::string& text) {
-    const bool plain = !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+-=,:") == std::string::npos;
-    return plain ? text : "'" + ReplaceAll(text, "'", "'\\''") + "'";
-  };
-  std::string command = "scripts/flce-repro --torch " + quoted(PublicVersion(cell.torch)) + " --liger " + quoted(cell.liger) + " --case " + quoted(cell.case_name);
-  if (cell.fix != "none" && !cell.fix.empty()) command += " --fix " + quoted(cell.fix);
-  command += cell.device_kind == DeviceKind::kEmulated ? " --device emulated --capability " + quoted(cell.capability) : " --device cuda";
-  if (cell.shape) command += " --shape " + Text(*cell.shape);
-  return command;
+namespace {
+
+std::string Quoted(const std::string& text) {
+  const bool plain = !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+-=,:") == std::string::npos;
+  return plain ? text : "'" + ReplaceAll(text, "'", "'\\''") + "'";
 }
+
+/// The options that make a cell's environment.
+std::string EnvironmentOptions(const CellRecord& cell) {
+  std::string options = " --torch " + Quoted(PublicVersion(cell.torch)) + " --liger " + Quoted(cell.liger);
+  if (HasFix(cell)) options += " --fix " + Quoted(cell.fix);
+  return options + (cell.device_kind == DeviceKind::kEmulated ? " --device emulated --capability " + Quoted(cell.capability) : " --device cuda");
+}
+
+}  // namespace
+
+std::string RepeatCommand(const CellRecord& cell) {
+  return "scripts/flce-repro" + EnvironmentOptions(cell) + " --case " + Quoted(cell.case_name) + (cell.shape ? " --shape " + Text(*cell.shape) : "");
+}
+
+std::string ReproductionCommand(const CellRecord& cell) { return "scripts/flce-repro exec" + EnvironmentOptions(cell) + " -- python repro.py"; }
 
 }  // namespace flce

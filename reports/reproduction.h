@@ -15,4 +15,7 @@ std::string ReproductionScript(const CellRecord& cell, const ReportOptions& opti
 /// The command that repeats the cell with this program.
 std::string RepeatCommand(const CellRecord& cell);
 
+/// The command that runs that script, as repro.py, in the cell's environment: its torch, Liger, fix and device.
+std::string ReproductionCommand(const CellRecord& cell);
+
 }  // namespace flce

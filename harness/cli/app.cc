@@ -10,6 +10,7 @@
 #include "harness/cli/compare.h"
 #include "harness/cli/diff.h"
 #include "harness/cli/doctor.h"
+#include "harness/cli/exec.h"
 #include "harness/cli/explain.h"
 #include "harness/cli/gpu_probe.h"
 #include "harness/cli/history.h"
@@ -35,7 +36,7 @@ constexpr const char* kFooter =
 
 /// Every subcommand, in the order --help lists them.
 constexpr void (*kCommands[])(CLI::App&, Command&) = {
-    SetupRun,    SetupList,  SetupExplain, SetupCompare, SetupReport, SetupBisect,
+    SetupRun,    SetupList,  SetupExplain, SetupCompare, SetupReport, SetupExec, SetupBisect,
     SetupRules,  SetupHistory, SetupDiff,  SetupDoctor,  SetupSchema,
 };
 

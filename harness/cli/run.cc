@@ -17,7 +17,7 @@
 #include "harness/cli/outputs.h"
 #include "harness/cli/run_options.h"
 #include "harness/cli/run_plan.h"
-#include "harness/cli/run_progress.h"
+#include "harness/cli/run_watch.h"
 #include "harness/dispatch/history.h"
 #include "harness/dispatch/local_engine.h"
 #include "harness/dispatch/resume.h"
@@ -27,6 +27,20 @@
 
 namespace flce {
 namespace {
+
+constexpr double kFollowSeconds = 0.2;  // between two looks at the workers' stage files
+
+/// "torch 2.13.0, Liger 0.8.5, emulated 9.0": a cell that has no record yet, in the words that a report uses.
+std::string CellLine(const Cell& cell) {
+  CellRecord record;
+  record.torch = cell.torch;
+  record.liger = cell.liger;
+  record.fix = cell.fix;
+  record.device_kind = cell.device.kind;
+  record.capability = cell.device.capability;
+  record.shape = cell.shape;
+  return CellWords(record);
+}
 
 /// "20260131-235959-4711": sorts by time, and two runs of one second differ.
 std::string NewRunId() {
@@ -94,9 +108,17 @@ class Run {
     provision.find_links = options_.find_links;
     provision.offline = options_.offline;
     provision.on_progress = [this](const Progress& step) {
-      progress_.Provisioning(step);
+      if (step.stage == "ready") {
+        progress_.EndProvisioning(step.subject);
+      } else {
+        progress_.Provisioning(step.subject, step.stage, step.done, step.total);
+      }
       // Cells that are running go on while the next environment is fetched.
-      if (engine_ != nullptr && engine_->Unfinished() > 0) Collect(0);
+      if (engine_ != nullptr && engine_->Unfinished() > 0) {
+        Collect(0);
+      } else {
+        Follow();
+      }
     };
     return Provisioner::Open(std::move(provision));
   }
@@ -128,7 +150,9 @@ class Run {
     LocalProcessHost zygotes, fresh;
     const std::unique_ptr<Engine> engine = MakeEngine(zygotes, fresh);
     engine_ = engine.get();
-    progress_.Start(cells_.size());
+    texts_ = MakeReportOptions(at_, *data_, record_);
+    several_cases_ = std::any_of(cells_.begin(), cells_.end(), [&](const Cell& cell) { return cell.case_name != cells_.front().case_name; });
+    progress_.BeginRun(cells_.size(), several_cases_, texts_);
     for (size_t i = 0; i < cells_.size() && failure_.ok() && !Interrupt::Requested(); ++i) {
       Submit(i);
       Collect(0);
@@ -174,7 +198,7 @@ class Run {
     if (decision.front().action == CellAction::kReuse) {
       records_[index] = decision.front().earlier->record;
       records_[index]->origin = "reused";
-      return progress_.Ended(*records_[index]);
+      return progress_.CellFinished(*records_[index]);
     }
     if (!supplied->overlay->applies) {
       const std::string why = "the fix '" + supplied->overlay->name + "' does not apply: " + supplied->overlay->reason +
@@ -188,7 +212,8 @@ class Run {
     job->order = static_cast<double>(index);
     keys_[index] = *key;
     supplies_[index] = *supplied;
-    progress_.Begun(cell, run_folder_ / name);
+    progress_.CellWaits(cell.Id(), (several_cases_ ? cell.case_name + ", " : "") + CellLine(cell));
+    folders_[cell.Id()] = run_folder_ / name;
     engine_->Submit(std::move(*job));
   }
 
@@ -200,12 +225,23 @@ class Run {
       const std::string name = "cells/" + std::to_string(index);
       Keep(index, keys_[index], assessor_->Assess(cells_[index], supplies_[index], result.observation, run_folder_ / name, name));
     }
+    Follow();
+  }
+
+  /// Shows how far the cells are.
+  void Follow() {
+    const double now = SystemClock().Monotonic();
+    if (now - followed_ < kFollowSeconds) return progress_.Tick();
+    followed_ = now;
+    progress_.SetWidth(StderrWidth());
+    for (const std::string& id : progress_.Unfinished())
+      if (const std::string stage = LastStage(folders_[id]); !stage.empty()) progress_.CellStage(id, stage);
     progress_.Tick();
   }
 
   void Keep(size_t index, const CellKey& key, CellRecord record) {
     if (const Status written = journal_->Append(key, record); !written && failure_.ok()) failure_ = written.error();
-    progress_.Ended(record);
+    progress_.CellFinished(record);
     records_[index] = std::move(record);
   }
 
@@ -245,7 +281,8 @@ class Run {
   const RunOptions& options_;
   ExitProfile profile_ = ExitProfile::kGate;
   OutputFiles files_{options_.json, options_.junit, options_.markdown, options_.html};
-  RunProgress progress_{options_.quiet};
+  ReportOptions texts_;
+  RunProgress progress_{ProgressOnStderr(options_.quiet, options_.verbose), SystemClock(), WriteToStderr};
   Locations at_;
   const RunData* data_ = nullptr;
   std::map<std::string, std::string> tools_;
@@ -258,6 +295,9 @@ class Run {
   Engine* engine_ = nullptr;
   std::map<size_t, CellKey> keys_;
   std::map<size_t, CellSupply> supplies_;
+  std::map<std::string, fs::path> folders_;  // of cells handed to the engine, by id
+  double followed_ = 0;
+  bool several_cases_ = false;
   std::vector<std::optional<CellRecord>> records_;
   Status failure_ = Done{};
   RunRecord record_;

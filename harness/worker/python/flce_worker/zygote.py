@@ -4,6 +4,7 @@ Two rules keep a forked child usable: no backward pass runs before the fork (it 
 child lacks and waits for), and CPU work stays on one thread (an OpenMP pool does not survive a fork either).
 """
 
+import gc
 import importlib
 import json
 import os
@@ -52,6 +53,9 @@ def warm(text):
         _compile_control()
     except Exception as failure:
         error = f"{type(failure).__name__}: {failure}"[:2000]
+    # A compile that failed is still held by the frames of its exception, and with it Triton's compiler context, whose
+    # threads a child lacks and would wait for once it collects garbage.
+    gc.collect()
     name = (device.get("profile") or {}).get("id") or device.get("capability")
     return json.dumps({"warmed": {"device": name, "ok": error is None, "seconds": round(time.monotonic() - began, 3),
                                   "error": error}})

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/base/clock.h"
 #include "harness/model/run_record.h"
@@ -16,7 +17,7 @@ namespace flce {
 /// Shows a run as it goes. On a terminal: a block of lines that is drawn anew, at most ten times a second: what is
 /// fetched, the running cells with their stage, and a bar. In a log: a line per finished cell and per finished
 /// provisioning, and for long ones a line every 15 seconds. Not thread-safe: called from the run's own loop.
-class Progress {
+class RunProgress {
  public:
   struct Options {
     bool live = false;   ///< a terminal that understands cursor movement
@@ -25,33 +26,43 @@ class Progress {
   };
   using Sink = std::function<void(std::string_view)>;
 
-  Progress(Options options, const ReportOptions& texts, Clock& clock, Sink sink);
+  /// `clock` and what `sink` writes to must outlive the object.
+  RunProgress(Options options, Clock& clock, Sink sink);
   /// Erases the block, so that a failure's message stands on a clean line.
-  ~Progress();
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  ~RunProgress();
+  RunProgress(const RunProgress&) = delete;
+  RunProgress& operator=(const RunProgress&) = delete;
 
-  void BeginRun(size_t cells);
-  /// `total` 0: unknown. Finished when `done` is `total` and not 0, or by EndProvisioning.
-  void Provisioning(const std::string& what, uint64_t done_bytes, uint64_t total_bytes);
+  /// Lines on cells name their case when there are several. The labels of signatures come from `texts`, which must
+  /// outlive the object.
+  void BeginRun(size_t cells, bool several_cases, const ReportOptions& texts);
+  /// `stage` says what is being done for `what`. Bytes count from the beginning of a stage; `total` 0: unknown.
+  void Provisioning(const std::string& what, const std::string& stage, uint64_t done_bytes, uint64_t total_bytes);
   void EndProvisioning(const std::string& what);
-  void CellStarted(const std::string& id, const std::string& words);
-  void CellStage(const std::string& id, Stage stage);
+  /// A cell that has its turn later: counted, not shown.
+  void CellWaits(const std::string& id, const std::string& words);
+  /// A waiting cell's process is at `stage` ("dynamo"); the first call says that it runs.
+  void CellStage(const std::string& id, const std::string& stage);
   void CellFinished(const CellRecord& cell);
-  /// A line of its own, above the block.
+  /// A line of its own, above the block; nothing for "".
   void Note(std::string_view line);
-  /// Redraws if it is time; call it from the loop. Returns the seconds until it wants to be called again.
-  double Tick();
+  /// Cells that wait or run.
+  std::vector<std::string> Unfinished() const;
+  /// The terminal's width now; 0: unknown.
+  void SetWidth(size_t columns);
+  /// Redraws if it is time; call it from the loop.
+  void Tick();
   /// Erases the block for good.
   void Finish();
 
  private:
   struct Fetch {
-    uint64_t done = 0, total = 0;
-    double begun = 0, told = 0;
+    std::string stage;
+    uint64_t done = 0, total = 0, peak = 0;
+    double begun = 0, stage_begun = 0, told = 0;
   };
   struct Running {
-    std::string words, stage;
+    std::string words, stage;  // no stage: it waits
     double begun = 0, told = 0;
   };
 
@@ -63,14 +74,15 @@ class Progress {
   std::string TimeLeft(double now) const;
 
   Options options_;
-  const ReportOptions& texts_;
+  const ReportOptions* texts_ = nullptr;
   Clock& clock_;
   Sink sink_;
-  size_t cells_ = 0, finished_ = 0;
+  bool several_cases_ = false;
+  size_t cells_ = 0, finished_ = 0, ran_ = 0;
   std::map<std::string, size_t> labels_;
   std::map<std::string, Fetch> fetches_;
   std::map<std::string, Running> running_;
-  double begun_ = 0, drawn_ = -1, cells_begun_ = -1;
+  double drawn_ = -1, cells_begun_ = -1, last_finish_ = -1;
   size_t block_lines_ = 0;
   size_t frame_ = 0;
 };
