@@ -32,12 +32,15 @@ Result<CellJob> MakeJob(const Locations& at, const RunData& data, const RunOptio
   const bool emulated = cell.device.kind == DeviceKind::kEmulated;
   CellJob job;
   job.worker = at.worker;
+  if (!supply.environment->root.empty()) job.bytecode = supply.environment->root / "bytecode";
   WorkerRequest& request = job.request;
   request.cell_id = cell.Id();
   request.output_dir = folder;
   request.python = supply.environment->python;
   if (!supply.overlay->sys_path.empty()) request.sys_path.push_back(supply.overlay->sys_path);
-  request.sys_path.insert(request.sys_path.end(), {supply.liger->root, at.root / "harness" / "worker" / "python", at.cases()});
+  request.sys_path.push_back(supply.liger->root);
+  request.own_entries = request.sys_path.size();
+  request.sys_path.insert(request.sys_path.end(), {at.root / "harness" / "worker" / "python", at.cases()});
   request.case_document = file->document;
   request.shape = cell.shape;
   request.fix.name = supply.overlay->name;

@@ -44,7 +44,14 @@ Result<std::map<std::string, std::optional<std::string>>> WorkerEnvironment(cons
   environment["PYTHONNOUSERSITE"] = "1";
   // OpenBLAS's fork handler waits for its threads, which a forked cell does not have.
   environment["OPENBLAS_NUM_THREADS"] = "1";
-  environment["PYTHONDONTWRITEBYTECODE"] = "1";
+  // Installed files are shared by hard links and are never written beside. Without bytecode a torch is compiled anew in
+  // every process, which is most of an import's time.
+  if (job.bytecode.empty()) {
+    environment["PYTHONDONTWRITEBYTECODE"] = "1";
+  } else {
+    environment["PYTHONDONTWRITEBYTECODE"] = std::nullopt;
+    environment["PYTHONPYCACHEPREFIX"] = job.bytecode.string();
+  }
   if (job.request.device.kind == DeviceKind::kEmulated) {
     for (const char* name : kRealDeviceOnly) environment[name] = std::nullopt;
     environment["LD_PRELOAD"] = job.emulator.string();

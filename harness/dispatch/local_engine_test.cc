@@ -110,6 +110,15 @@ TEST_F(LocalEngineTest, TheProcessIsSetUpAsTheContractSays) {
   EXPECT_EQ(options.environment.at("CUDA_VISIBLE_DEVICES"), std::nullopt);
   EXPECT_EQ(options.deadline_s, 60);
   EXPECT_EQ(options.stdout_file, dir_.path() / "a" / "stdout.txt");
+  EXPECT_EQ(options.environment.at("PYTHONDONTWRITEBYTECODE"), "1") << "an installation that is not ours is left as it is";
+}
+
+TEST_F(LocalEngineTest, BytecodeIsKeptBesideAnEnvironmentOfOurs) {
+  CellJob job = Job("a");
+  job.bytecode = "/state/envs/e/bytecode";
+  const auto environment = *WorkerEnvironment(job);
+  EXPECT_EQ(environment.at("PYTHONPYCACHEPREFIX"), "/state/envs/e/bytecode");
+  EXPECT_EQ(environment.at("PYTHONDONTWRITEBYTECODE"), std::nullopt) << "a user's own setting would keep every import slow";
 }
 
 TEST_F(LocalEngineTest, ARealGpuKeepsItsVariables) {

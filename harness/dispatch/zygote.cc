@@ -20,18 +20,21 @@ constexpr int kProtocolFormat = 1;
 /// Lines are short; a peer that does not take one within this time is gone for our purposes.
 constexpr int kSendTimeoutMs = 10000;
 
-/// What a zygote and its cells agree on, from a whole request.
-Json SharedPart(const Json& request) {
-  return {{"python", request["python"]}, {"sys_path", request["sys_path"]}, {"fix", request["fix"]}};
+/// What a zygote and its cells agree on, from a whole request: Liger and what a fix makes of it are each cell's own.
+Json SharedPart(const Json& request, size_t own_entries) {
+  Json sys_path = Json::array();
+  for (size_t i = own_entries; i < request["sys_path"].size(); ++i) sys_path.push_back(request["sys_path"][i]);
+  const Json& fix = request["fix"];
+  return {{"python", request["python"]}, {"sys_path", std::move(sys_path)}, {"fix", {{"hooks", fix["hooks"]}, {"python", fix["python"]}}}};
 }
 
 }  // namespace
 
 std::string ZygoteKey(const CellJob& job) {
-  std::vector<std::string> parts = {job.worker.string(), job.emulator.string(), job.stubs.string(), job.request.python.string(),
-                                    job.request.fix.name, job.request.fix.python};
+  std::vector<std::string> parts = {job.worker.string(), job.emulator.string(), job.stubs.string(), job.bytecode.string(),
+                                    job.request.python.string(), job.request.fix.python};
   for (const ImportHook& hook : job.request.fix.hooks) parts.push_back(hook.module + "=" + hook.file.string());
-  for (const fs::path& folder : job.request.sys_path) parts.push_back(folder.string());
+  for (size_t i = job.request.own_entries; i < job.request.sys_path.size(); ++i) parts.push_back(job.request.sys_path[i].string());
   for (const auto& [name, value] : job.environment) parts.push_back(name + "=" + value);
   return Join(parts, "\n");
 }
@@ -82,7 +85,7 @@ ZygoteNews ParseZygoteLine(std::string_view line, uint64_t memory_limit_bytes) {
 
 Result<std::string> ZygoteStartLine(const CellJob& job) {
   FLCE_TRY(const Json request, ToJson(job.request));
-  return Json{{"format", kProtocolFormat}, {"start", SharedPart(request)}}.dump();
+  return Json{{"format", kProtocolFormat}, {"start", SharedPart(request, job.request.own_entries)}}.dump();
 }
 
 Result<std::string> ZygoteCellLine(const CellJob& job) {

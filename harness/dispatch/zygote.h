@@ -12,7 +12,8 @@
 
 namespace flce {
 
-/// Cells that can share a zygote have the same worker, interpreter, import path, fix, libraries and variables.
+/// Cells that can share a zygote have the same worker, interpreter, libraries, variables, and the same changes to torch. Their
+/// Ligers may differ, and what a fix does to Liger: the zygote imports none.
 std::string ZygoteKey(const CellJob& job);
 
 /// A line from a zygote, as far as a driver acts on it.

@@ -14,7 +14,8 @@ CellJob Job(const fs::path& folder, const std::string& name, const std::string& 
   job.request.cell_id = name;
   job.request.output_dir = folder / name;
   job.request.python = "/env/bin/python";
-  job.request.sys_path = {"/liger"};
+  job.request.sys_path = {"/liger", "/modules"};
+  job.request.own_entries = 1;
   job.request.case_document = R"({"name":"c","parameters":)" + parameters + "}";
   job.request.profile_document = R"({"id":"l4","capability":"8.9"})";
   job.worker = fs::path(FLCE_BINARY_DIR) / "bin" / "fake_worker";
@@ -25,7 +26,7 @@ TEST(ZygoteProtocolTest, LinesAreAsTheContractSays) {
   CellJob job = Job("/run", "a");
   job.memory_limit_bytes = 1000;
   EXPECT_EQ(*ZygoteStartLine(job),
-            R"({"format":1,"start":{"python":"/env/bin/python","sys_path":["/liger"],"fix":{"name":"none","hooks":[],"python":null}}})");
+            R"({"format":1,"start":{"python":"/env/bin/python","sys_path":["/modules"],"fix":{"hooks":[],"python":null}}})");
   const Json line = Json::parse(*ZygoteCellLine(job));
   EXPECT_EQ(line["cell_id"], "a");
   EXPECT_EQ(line["limits"]["memory_bytes"], 1000);
@@ -90,14 +91,17 @@ TEST_F(ZygoteEngineTest, CellsOfOneEnvironmentShareAZygoteAndCannotTouchEachOthe
   EXPECT_FALSE(fs::exists(dir_.path() / "good1" / "private"));
 }
 
-TEST_F(ZygoteEngineTest, AnotherFixIsAnotherZygote) {
+TEST_F(ZygoteEngineTest, AnotherChangeOfTorchIsAnotherZygoteAndAnotherLigerIsNot) {
   ZygoteEngine engine(zygotes_, cells_, options_);
   std::vector<CellJob> jobs;
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 12; ++i) {
     jobs.push_back(Make(std::to_string(i)));
-    jobs.back().request.fix.name = "fix-" + std::to_string(i % 3);
+    WorkerRequest& request = jobs.back().request;
+    request.sys_path.front() = "/liger-" + std::to_string(i / 3);
+    request.fix.name = "fix-" + std::to_string(i);
+    if (i % 3 > 0) request.fix.hooks = {{"torch.part", "/fix/" + std::to_string(i % 3) + ".py"}};
   }
-  EXPECT_EQ(Run(engine, jobs).size(), 6u);
+  EXPECT_EQ(Run(engine, jobs).size(), 12u);
   EXPECT_EQ(engine.statistics().started, 3);
   EXPECT_EQ(engine.statistics().died, 0);
 }
@@ -124,7 +128,7 @@ TEST_F(ZygoteEngineTest, ACellThatKillsEveryZygoteRunsInAFreshProcess) {
 TEST_F(ZygoteEngineTest, AnEnvironmentThatDoesNotImportRunsItsCellsFresh) {
   ZygoteEngine engine(zygotes_, cells_, options_);
   CellJob job = Make("a");
-  job.request.fix.name = "does-not-import";
+  job.request.fix.python = "does-not-import";
   EXPECT_TRUE(Run(engine, {job}).at("a").observation.complete);
   EXPECT_EQ(engine.statistics().cold_cells, 1);
 }

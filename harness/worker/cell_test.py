@@ -77,6 +77,7 @@ class Cells:
     def _serve(self):
         requests = [self.request("served", name) for name in SERVED]
         start = {key: requests[0][key] for key in ("python", "sys_path", "fix")}
+        start["sys_path"] = start["sys_path"][1:]  # every cell brings its own Liger
         with open(os.path.join(self.folder, "zygote.txt"), "wb") as stderr:
             zygote = zygote_client.Zygote(OPTIONS.worker, start, dict(self.variables(), **self.private(self.folder)), stderr)
             if not zygote.ready["ready"]:

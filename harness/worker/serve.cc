@@ -127,8 +127,8 @@ void Zygote::FromDriver(const std::string& text) {
     return;
   }
   const CellLine& cell = std::get<CellLine>(*line);
-  if (cell.identity != start_.identity) {
-    driver_.Write(FormatRefused(cell.request.cell_id, "python, sys_path or fix differ from this zygote's"));
+  if (!Serves(start_.identity, cell.identity)) {
+    driver_.Write(FormatRefused(cell.request.cell_id, "its python, the end of its sys_path or its fix to torch is not this zygote's"));
   } else if (cell.device_kind != "emulated") {
     // A CUDA context does not survive a fork.
     driver_.Write(FormatRefused(cell.request.cell_id, "only emulated devices can be served; run it with --request"));

@@ -153,14 +153,14 @@ TEST_F(ServeTest, ACellCanBeCancelled) {
 TEST_F(ServeTest, WhatDoesNotBelongHereIsRefused) {
   ASSERT_EQ(Start(Shared())["ready"], true);
   Json other = Cell("other", "case_fine"), real = Cell("real", "case_fine"), broken = Cell("broken", "case_fine");
-  other["fix"]["name"] = "guard";
+  other["fix"]["hooks"] = Json::array({{{"module", "torch.x"}, {"file", "/x.py"}}});
   real["device"]["kind"] = "cuda";
   broken.erase("seed");
   Send(other);
   Send(real);
   Send(broken);
   auto answers = Answers(3);
-  EXPECT_EQ(answers["other"]["refused"], "python, sys_path or fix differ from this zygote's");
+  EXPECT_EQ(answers["other"]["refused"], "its python, the end of its sys_path or its fix to torch is not this zygote's");
   EXPECT_EQ(answers["real"]["refused"], "only emulated devices can be served; run it with --request");
   EXPECT_EQ(answers["broken"]["refused"], "worker request: \"seed\" must be an integer");
 }

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -18,8 +19,18 @@ std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::erro
 
 double Milli(double seconds) { return std::round(seconds * 1e3) / 1e3; }
 
-std::string IdentityOf(const Json& object) {
-  return Dump(Json{object.value("python", Json()), object.value("sys_path", Json()), object.value("fix", Json())});
+Identity IdentityOf(const Json& object) {
+  Identity identity;
+  identity.python = Dump(object.value("python", Json()));
+  if (auto entries = object.find("sys_path"); entries != object.end() && entries->is_array())
+    for (const Json& entry : *entries) identity.sys_path.push_back(Dump(entry));
+  Json hooks = Json::array(), module;
+  if (auto fix = object.find("fix"); fix != object.end() && fix->is_object()) {
+    hooks = fix->value("hooks", hooks);
+    module = fix->value("python", module);
+  }
+  identity.changes = Dump(Json{hooks, module});
+  return identity;
 }
 
 Result<std::map<std::string, std::string>> EnvironmentOf(const Json& object) {
@@ -35,6 +46,11 @@ Result<std::map<std::string, std::string>> EnvironmentOf(const Json& object) {
 }
 
 }  // namespace
+
+bool Serves(const Identity& zygote, const Identity& cell) {
+  return zygote.python == cell.python && zygote.changes == cell.changes && cell.sys_path.size() >= zygote.sys_path.size() &&
+         std::equal(zygote.sys_path.rbegin(), zygote.sys_path.rend(), cell.sys_path.rbegin());
+}
 
 Result<StartLine> ParseStart(std::string_view line) {
   Json object = Json::parse(line, nullptr, false);

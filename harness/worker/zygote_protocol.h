@@ -27,17 +27,27 @@ namespace flce::worker {
 /// End of file on the descriptor ends the zygote and all its cells.
 constexpr int kZygoteFormat = 1;
 
-/// What every cell of this zygote shares; imported once.
+/// What every cell of this zygote agrees on. A cell's sys_path ends with the zygote's: what stands before (Liger, a fix's
+/// copy of it) is its own. A fix's name says nothing; its hooks and its module decide.
+struct Identity {
+  std::string python;
+  std::vector<std::string> sys_path;
+  std::string changes;  ///< the fix's hooks and module
+};
+
+/// Whether a cell of that identity can be forked from a process that was started with `zygote`.
+bool Serves(const Identity& zygote, const Identity& cell);
+
 struct StartLine {
   std::filesystem::path python;
   std::filesystem::path package_dir;
   std::string text;      ///< the "start" object
-  std::string identity;  ///< python, sys_path and fix, as a cell must name them again
+  Identity identity;
 };
 
 struct CellLine {
   Request request;
-  std::string identity;      ///< compared with StartLine::identity
+  Identity identity;
   std::string device_kind;   ///< "emulated" or "cuda"
   std::string device_key;    ///< cells with the same key share a warmed parent
   std::string device;        ///< the "device" object

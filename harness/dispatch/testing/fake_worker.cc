@@ -66,7 +66,7 @@ int Serve(int fd) {
       buffer.erase(0, end + 1);
       if (!started) {
         started = true;
-        const bool imports = line["start"]["fix"]["name"] != "does-not-import";
+        const bool imports = line["start"]["fix"]["python"] != "does-not-import";
         Say(fd, {{"ready", imports}, {"pid", ::getpid()}, {"error", "no module"}});
         if (!imports) return 3;
         continue;

@@ -17,7 +17,10 @@ from .native import Emulator
 
 
 def start(text):
-    """Imports what every cell of this zygote shares; returns the versions as JSON. Raises what the imports raise."""
+    """Imports what every cell of this zygote shares, Liger not: cells bring their own. Returns the versions as JSON.
+
+    Raises what the imports raise.
+    """
     description = json.loads(text)
     for entry in reversed(description["sys_path"]):
         if entry not in sys.path:
@@ -33,15 +36,8 @@ def start(text):
 
     if fix.get("python"):
         importlib.import_module(fix["python"])
-    versions = {"python": environment.python_version(), **environment.torch_versions(torch),
-                "triton": environment.triton_version(), **environment.liger(description["sys_path"])}
-    if versions["liger_path"]:
-        # The functions that the cases use; a Liger that cannot be imported is the cells' finding, not the zygote's.
-        try:
-            importlib.import_module("liger_kernel.transformers.functional")
-        except Exception:
-            pass
-    return json.dumps(versions)
+    return json.dumps({"python": environment.python_version(), **environment.torch_versions(torch),
+                       "triton": environment.triton_version()})
 
 
 def warm(text):
@@ -50,7 +46,9 @@ def warm(text):
     began, error = time.monotonic(), None
     try:
         Emulator().set_profile(device.get("profile"))
-        _compile_control()
+        from . import control
+
+        control.compile_forward()
     except Exception as failure:
         error = f"{type(failure).__name__}: {failure}"[:2000]
     # A compile that failed is still held by the frames of its exception, and with it Triton's compiler context, whose
@@ -59,34 +57,6 @@ def warm(text):
     name = (device.get("profile") or {}).get("id") or device.get("capability")
     return json.dumps({"warmed": {"device": name, "ok": error is None, "seconds": round(time.monotonic() - began, 3),
                                   "error": error}})
-
-
-def _compile_control():
-    import torch
-
-    # Inputs that require a gradient, so that the joint graph is traced and partitioned; the call itself stays forward.
-    x = torch.empty(8, 16, device="cuda", dtype=torch.bfloat16, requires_grad=True)
-    w = torch.empty(32, 16, device="cuda", dtype=torch.bfloat16, requires_grad=True)
-    torch._dynamo.config.capture_scalar_outputs = True
-    try:
-        torch.compile(_control())(x, w)
-    finally:
-        torch.cuda.synchronize()
-        torch._dynamo.config.capture_scalar_outputs = False
-        torch._dynamo.reset()
-        torch._dynamo.utils.counters.clear()
-        torch._dynamo.utils.clear_compilation_metrics()
-
-
-def _control():
-    import torch
-
-    try:
-        from liger_kernel.transformers.functional import liger_fused_linear_cross_entropy as flce
-    except Exception:
-        return lambda x, w: torch.nn.functional.gelu(x @ w.t()).float().square().mean()
-    # accum_dtype None: the call in question is not reached, so nothing that a cell looks for is cached.
-    return lambda x, w: flce(x, w, torch.zeros(8, dtype=torch.int64, device="cuda"), accum_dtype=None)
 
 
 def enter_cell(variables):
