@@ -58,6 +58,7 @@ TEST(ObservationTest, ReadsWhatItWrites) {
   o.compiled.exception = ExceptionRecord{{{"a.B", "text\nmore", "raised", {{"f.py", 2, "g"}}}}, "aten.addmm.dtype", {{"u.py", 3, "h"}}};
   o.compiled.out_of_memory = OutOfMemory{1, 2, 3, "m"};
   o.compiled.graphs.nodes_from = {{"f.py", 4}};
+  o.compiled.graphs.branch_nodes = 3;
   o.compiled.graphs.breaks = {{"item", "f.py:3"}};
   o.top_blocks = {{99, {{"f.py", 1, "g"}}}};
   o.refused = {{"cudaX", 2}};

@@ -72,6 +72,7 @@ Result<Phase> ReadPhase(const Json& json, const std::string& path) {
     graphs.Read("disabled", phase.graphs.disabled);
     graphs.Read("nodes_from", phase.graphs.nodes_from);
     graphs.Read("ops", phase.graphs.ops);
+    graphs.Read("branch_nodes", phase.graphs.branch_nodes);
     graphs.ForEach("breaks", [&](const Json& element, const std::string& where) -> Status {
       std::string reason, site;
       JsonReader item(element, where);
@@ -113,7 +114,8 @@ Json PhaseJson(const Phase& phase) {
   for (const auto& [reason, site] : graphs.breaks) breaks.push_back({{"reason", reason}, {"site", site}});
   json["graphs"] = {{"captured", graphs.captured},   {"compiled", graphs.compiled},     {"breaks", std::move(breaks)},
                     {"nodes_from", graphs.nodes_from}, {"ops", graphs.ops},             {"suppressed", graphs.suppressed},
-                    {"disabled", graphs.disabled},   {"recompiles", graphs.recompiles}};
+                    {"disabled", graphs.disabled},   {"recompiles", graphs.recompiles},
+                    {"branch_nodes", graphs.branch_nodes ? Json(*graphs.branch_nodes) : Json(nullptr)}};
   return json;
 }
 

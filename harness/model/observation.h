@@ -60,6 +60,8 @@ struct GraphRecord {
   std::vector<std::pair<std::string, std::string>> breaks;  ///< reason, site
   std::map<std::string, int64_t> nodes_from;                 ///< nodes by the source file they come from
   std::map<std::string, int64_t> ops;
+  /// Nodes that come from the call in question or from a branch that may be taken in its place; absent when nobody counted.
+  std::optional<int64_t> branch_nodes;
 };
 
 /// One measured run: forward and backward.

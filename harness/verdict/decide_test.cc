@@ -214,6 +214,37 @@ const std::vector<Row>& Rows() {
        },
        Outcome::kNotReproduced, Reason::kNotCompiled, "",
        "The compiled run launched the call's product, but no captured graph holds the call: it ran outside of the graphs."},
+      {"a backward pass ran eagerly on a real GPU, which tells no launches",
+       [](Given& g) {
+         g.o.device_kind = DeviceKind::kCuda;
+         g.o.eager.launches.reset();
+         g.o.compiled.graphs.ops = {{"mm", 2}};
+         g.o.compiled.graphs.branch_nodes = 0;
+         g.o.compiled.graphs.breaks = {{"Unsupported hasattr call\n  Explanation: none", "liger_kernel/transformers/functional.py:118"},
+                                       {"Unsupported hasattr call\n  Explanation: none", "liger_kernel/transformers/functional.py:118"},
+                                       {"Unsupported method call", "torch/_dynamo/x.py:241"}};
+       },
+       Outcome::kNotReproduced, Reason::kNotCompiled, "",
+       "No captured graph holds the call, nor anything that liger_kernel/ops/fused_linear_cross_entropy.py does in its place: it ran outside of "
+       "the graphs (the graph is broken at liger_kernel/transformers/functional.py:118: Unsupported hasattr call; at torch/_dynamo/x.py:241: "
+       "Unsupported method call)."},
+      {"a guard's other branch was compiled on a real GPU",
+       [](Given& g) {
+         g.o.device_kind = DeviceKind::kCuda;
+         g.o.eager.launches.reset();
+         g.o.compiled.graphs.ops = {{"mm", 4}};
+         g.o.compiled.graphs.branch_nodes = 3;
+       },
+       Outcome::kNotReproduced, Reason::kFixed, "",
+       "Eager reached the call, liger_kernel/ops/fused_linear_cross_entropy.py was compiled, by another way than the call, and nothing failed."},
+      {"an operator of its own needs no other branch",
+       [](Given& g) {
+         g.o.eager.launches.reset();
+         g.o.compiled.graphs.ops = {{"mm", 2}, {"flce_repro.add_product_in_fp32.default", 1}};
+         g.o.compiled.graphs.branch_nodes = 0;
+       },
+       Outcome::kNotReproduced, Reason::kFixed, "",
+       "Eager reached the call, liger_kernel/ops/fused_linear_cross_entropy.py was compiled, by another way than the call, and nothing failed."},
       {"a fix makes the call inside an operator of its own",
        [](Given& g) {
          g.o.compiled.graphs.ops = {{"mm", 2}, {"flce_repro.add_product_in_fp32.default", 1}};

@@ -8,6 +8,8 @@
 namespace flce {
 namespace {
 
+constexpr size_t kMostBreaks = 3;
+
 bool Contains(const std::vector<std::string>& list, std::string_view text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
@@ -83,17 +85,29 @@ bool HasCustomOperator(const GraphRecord& graphs) {
   });
 }
 
+/// " (the graph is broken at SITE: REASON; ...)": the places where Dynamo gave up, each once; "" if there is none.
+std::string BrokenAt(const GraphRecord& graphs) {
+  std::vector<std::string> places;
+  for (const auto& [reason, site] : graphs.breaks) {
+    const std::string place = (site.empty() ? "an unknown place" : site) + ": " + FirstLine(reason);
+    if (!Contains(places, place)) places.push_back(place);
+  }
+  if (places.empty()) return "";
+  const size_t more = places.size() > kMostBreaks ? places.size() - kMostBreaks : 0;
+  places.resize(places.size() - more);
+  return " (the graph is broken at " + Join(places, "; at ") + (more > 0 ? "; and at " + std::to_string(more) + " more" : "") + ")";
+}
+
 /// Why the passing run was no compiled one; "" if it was.
 std::string WhyNotCompiled(const CaseFacts::Call& call, const Observation& o) {
   const GraphRecord& graphs = o.compiled.graphs;
   if (graphs.disabled || IsSet(o, "TORCHDYNAMO_DISABLE") || IsSet(o, "TORCH_COMPILE_DISABLE")) return "torch.compile is switched off";
   if (graphs.suppressed > 0)
     return "Dynamo gave " + std::to_string(graphs.suppressed) + " failing frame(s) up and ran them eagerly (suppress_errors)";
-  if (graphs.captured == 0) return "No graph was captured: the compiled run was an eager one";
+  const std::string broken_at = BrokenAt(graphs);
+  if (graphs.captured == 0) return "No graph was captured: the compiled run was an eager one" + broken_at;
   if (graphs.compiled == 0) return "No captured graph was compiled";
   if (IsCaptured(call, graphs)) return "";
-  const auto broken = std::find_if(graphs.breaks.begin(), graphs.breaks.end(), [](const auto& b) { return KeepsOut(b.first); });
-  const std::string broken_at = broken == graphs.breaks.end() ? "" : " (the graph is broken at " + broken->second + ": " + FirstLine(broken->first) + ")";
   // An operator case has no other way than the call.
   if (call.module.empty()) return "The call is in no captured graph" + broken_at;
   const std::string& source = call.module;
@@ -106,6 +120,10 @@ std::string WhyNotCompiled(const CaseFacts::Call& call, const Observation& o) {
     if (std::any_of(gemms.begin(), gemms.end(), [&](const GemmCall& gemm) { return IsFastGemm(call, gemm); }))
       return "The compiled run launched the call's product, but no captured graph holds the call: it ran outside of the graphs" + broken_at;
   }
+  // A real GPU tells no launches. A fix leaves another branch, or an operator of its own, in the call's place.
+  if (graphs.branch_nodes == 0 && !HasCustomOperator(graphs))
+    return "No captured graph holds the call, nor anything that " + call.module + " does in its place: it ran outside of the graphs" + broken_at;
+  const auto broken = std::find_if(graphs.breaks.begin(), graphs.breaks.end(), [](const auto& b) { return KeepsOut(b.first); });
   if (broken != graphs.breaks.end() && SameFile(broken->second.substr(0, broken->second.rfind(':')), source))
     return "The call is in no captured graph" + broken_at;
   return "";

@@ -185,6 +185,41 @@ class StaticCall(unittest.TestCase):
         self.assertEqual(source.find_calls(self.TEXT, "bmm"), [])
         self.assertEqual(source.find_calls("def broken(:", "addmm"), [])
 
+    def test_the_branches_that_may_stand_in_for_the_call(self):
+        def lines(text):
+            return source.branch_lines(textwrap.dedent(text), "addmm")
+
+        # The other branches count, the conditions and what surrounds the choice do not.
+        self.assertEqual(lines('''\
+            def f(a, b, c):
+                d = a @ b
+                if c:
+                    if fast(c):
+                        x = b.t()
+                        torch.addmm(a, x, c, out_dtype=t)
+                    elif other(c):
+                        torch.addmm(a, b, c)
+                    else:
+                        a += torch.mm(b, c).float()
+                return a
+            '''), [5, 6, 8, 10])
+        # A branch that leaves makes the rest the other branch.
+        self.assertEqual(lines('''\
+            def f(a, b):
+                if fast(a):
+                    return torch.addmm(a, b, a, out_dtype=t)
+                c = a @ b
+                return c.float()
+            '''), [3, 4, 5])
+        self.assertEqual(lines('''\
+            def f(a, b):
+                with torch.no_grad():
+                    for i in range(3):
+                        torch.addmm(a,
+                                    b, a, out_dtype=t)
+            '''), [4, 5])
+        self.assertEqual(lines("x = 1\n"), [])
+
     def test_the_first_root_that_has_the_module_decides(self):
         with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
             for root, text in ((first, "x = 1\n"), (second, self.TEXT)):

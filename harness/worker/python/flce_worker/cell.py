@@ -30,6 +30,7 @@ class Cell:
     def __init__(self, request, progress=None, emulator=None):
         self.request = request
         self.case_file = None
+        self.call_branch = None
         self.progress = progress or Progress()
         self.progress.log_to(os.path.join(request["output_dir"], "progress.ndjson"))
         self.emulator = emulator or Emulator()
@@ -111,6 +112,7 @@ class Cell:
         affected["overloads"] = sorted(packet.overloads()) if packet is not None else []
         roots = [*(self.request.get("sys_path") or ()), *sys.path]
         affected["call_present"], affected["call_site"] = source.call_site(call, roots)
+        self.call_branch = source.call_branch(call, roots)
 
     def _device(self):
         self.progress.mark("device")
@@ -159,7 +161,8 @@ class Cell:
             self._stop("eager", error)
         launches = Log(self.emulator)
         context = types.SimpleNamespace(paths=paths, progress=self.progress, launches=launches,
-                                        measure=self.request["measure"], compile=self.request["case"]["compile"])
+                                        measure=self.request["measure"], compile=self.request["case"]["compile"],
+                                        call_branch=self.call_branch)
         phases = Phases(runner, context)
         keep = Keep(self, runner)
 

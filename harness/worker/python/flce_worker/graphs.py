@@ -16,7 +16,10 @@ _FILE_LINE = re.compile(r'File "([^"\n]+)", line (\d+)')
 class Recorder:
     """Context manager around a compiled run. `graphs()` afterwards is the observation's compiled.graphs."""
 
-    def __init__(self, paths, progress):
+    def __init__(self, paths, progress, call_branch=None):
+        """`call_branch`: source.call_branch of the call in question; its nodes are counted."""
+        self._branch = (call_branch["file"], set(call_branch["lines"])) if call_branch else None
+        self.branch_nodes = 0
         self._paths = paths
         self._progress = progress
         self._undo = []
@@ -99,6 +102,9 @@ class Recorder:
     def _source(self, node):
         trace = node.meta.get("stack_trace") or getattr(node, "stack_trace", None) or ""
         files = [self._paths.relative(file) for file, _ in _FILE_LINE.findall(trace)]
+        if self._branch and any(self._paths.relative(file) == self._branch[0] and int(line) in self._branch[1]
+                                for file, line in _FILE_LINE.findall(trace)):
+            self.branch_nodes += 1
         for file in reversed(files):
             if file.startswith("liger_kernel/"):
                 return file
@@ -114,7 +120,7 @@ class Recorder:
         return {"captured": self.captured, "compiled": self.compiled, "breaks": _breaks(utils, self._paths),
                 "nodes_from": dict(self.nodes_from), "ops": dict(self.ops), "suppressed": len(self._handler.lines),
                 "suppressed_messages": self._handler.lines[:8], "disabled": self._disabled,
-                "recompiles": _recompiles(utils),
+                "recompiles": _recompiles(utils), "branch_nodes": self.branch_nodes if self._branch else None,
                 "frames": {"total": int(frames.get("total", 0)), "ok": int(frames.get("ok", 0))}}
 
 

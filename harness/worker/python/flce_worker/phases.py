@@ -16,7 +16,8 @@ def not_run():
 
 class Phases:
     def __init__(self, runner, context):
-        """`context`: paths, progress, launches (a launches.Log), measure (the request's), compile (the case's)."""
+        """`context`: paths, progress, launches (a launches.Log), measure (the request's), compile (the case's),
+        call_branch (source.call_branch of the case's call)."""
         self._runner = runner
         self._context = context
         self.top_blocks = []
@@ -51,7 +52,7 @@ class Phases:
         torch._dynamo.utils.counters.clear()
         torch._dynamo.utils.clear_compilation_metrics()
         _configure(options)
-        recorder = Recorder(self._context.paths, self._context.progress)
+        recorder = Recorder(self._context.paths, self._context.progress, getattr(self._context, "call_branch", None))
         progress = self._context.progress
         with recorder:
             progress.mark("dynamo")
