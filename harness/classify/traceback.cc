@@ -13,7 +13,8 @@ namespace {
 using re2::StringPiece;
 
 constexpr size_t kMaxLinks = 24, kMaxFrames = 64, kMaxMessageBytes = 64 * 1024, kMaxMessageLines = 400;
-constexpr size_t kMaxNoise = 100, kMaxMentionLines = 12;
+// A pytest report lists whole functions between two frames.
+constexpr size_t kMaxNoise = 100, kMaxReportNoise = 3000, kMaxMentionLines = 12;
 constexpr std::string_view kHeader = "Traceback (most recent call last)";
 
 StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
@@ -91,14 +92,17 @@ void TracebackAssembler::Begin(uint64_t number, std::string_view recent) {
   links_.clear();
   frames_.clear();
   relation_ = "raised";
-  quiet_ = message_lines_ = 0;
-  after_code_ = false;
+  quiet_ = message_lines_ = width_ = 0;
+  after_code_ = report_ = false;
 }
 
 bool TracebackAssembler::StartTraceback(std::string_view text) {
   if (text.find(kHeader) == std::string_view::npos) return false;
   const size_t indent = IndentOf(text);
   indent_ = BeginsWith(text.substr(indent), kHeader) ? indent : 0;
+  const BoxLine box = ReadBoxLine(text);
+  width_ = box.kind == BoxLine::Kind::kTop ? box.width : 0;
+  boxed_ = BoxedFrames();
   frames_.clear();
   state_ = State::kFrames;
   quiet_ = 0;
@@ -118,6 +122,8 @@ void TracebackAssembler::FeedIdle(const LogLine& line, uint64_t number, std::str
   const bool alone = IndentOf(line.text) == 0 && IsException(body, false, type, message);
   if (alone) {
     Begin(number, recent);
+    report_ = line.pytest;
+    if (report_) frames_ = PytestFramesIn(recent);
     return StartMessage(std::move(type), message, line.prefixes);
   }
   StringPiece quoted;
@@ -131,13 +137,23 @@ void TracebackAssembler::FeedIdle(const LogLine& line, uint64_t number, std::str
 void TracebackAssembler::FeedFrames(const LogLine& line) {
   Frame frame;
   const std::string_view text = line.text;
+  if (width_ > 0) {
+    const BoxLine box = ReadBoxLine(text);
+    if (box.kind == BoxLine::Kind::kText) {
+      if (std::optional<Frame> boxed = boxed_.Feed(box.text)) AddFrame(std::move(*boxed));
+      prefixes_ = line.prefixes;
+      quiet_ = 0;
+      return;
+    }
+    after_code_ = after_code_ || box.kind == BoxLine::Kind::kBottom;
+    if (box.kind != BoxLine::Kind::kNone) return;
+  }
   const Patterns& known = Known();
   if (text.size() < 4096 && (RE2::FullMatch(Piece(text), known.frame, &frame.file, &frame.line, &frame.function) ||
                              RE2::FullMatch(Piece(text), known.notebook_frame, &frame.file, &frame.line, &frame.function))) {
     frame.file = ShortFile(frame.file);
     frame.function = frame.function.substr(0, frame.function.find('('));
-    if (frames_.size() >= kMaxFrames) frames_.erase(frames_.begin() + kMaxFrames / 3);
-    frames_.push_back(std::move(frame));
+    AddFrame(std::move(frame));
     prefixes_ = line.prefixes;
     quiet_ = 0;
     after_code_ = true;
@@ -153,6 +169,11 @@ void TracebackAssembler::FeedFrames(const LogLine& line) {
   if (++quiet_ > kMaxNoise) Emit();
 }
 
+void TracebackAssembler::AddFrame(Frame frame) {
+  if (frames_.size() >= kMaxFrames) frames_.erase(frames_.begin() + kMaxFrames / 3);
+  frames_.push_back(std::move(frame));
+}
+
 void TracebackAssembler::StartMessage(std::string type, std::string_view message, unsigned prefixes) {
   ExceptionLink link;
   link.type = std::move(type);
@@ -165,7 +186,19 @@ void TracebackAssembler::StartMessage(std::string type, std::string_view message
   links_.push_back(std::move(link));
   state_ = State::kMessage;
   prefixes_ |= prefixes;
-  message_lines_ = 0;
+  message_lines_ = column_ = 0;
+}
+
+/// The lines of a pytest report that are no part of the message: where it was raised ends it. False: not one of them.
+bool TracebackAssembler::FeedReport(const LogLine& line) {
+  Frame frame;
+  bool is_end = false;
+  if (Trim(line.text).empty()) return true;
+  if (!ReadPytestFrame(line.text, frame, is_end) || !is_end) return false;
+  std::vector<Frame>& frames = links_.back().frames;
+  // The last place may be the last frame, named already.
+  if (frames.empty() || frames.back().file != frame.file || frames.back().line != frame.line) frames.push_back(std::move(frame));
+  return true;
 }
 
 bool TracebackAssembler::FeedMessage(const LogLine& line) {
@@ -189,19 +222,35 @@ bool TracebackAssembler::FeedMessage(const LogLine& line) {
         RE2::PartialMatch(Piece(body.substr(0, 4096)), Known().mentioned, &type, &message))
       return false;
   }
+  if (report_ && !line.pytest && state_ == State::kMessage) return FeedReport(line);
   // Somebody else's line: it has a prefix that the failure's own lines lack.
   if ((line.prefixes & ~prefixes_) != 0 || ++message_lines_ > kMaxMessageLines) return false;
   std::string& message = links_.back().message;
   if (message.size() + line.text.size() + 1 <= kMaxMessageBytes) {
     const size_t indent = std::min(IndentOf(line.text), indent_);
-    message += '\n';
-    message += line.text.substr(indent);
+    // Who prints boxes breaks long lines, too: put together again they are what was raised. The type stood in front of the first.
+    const size_t in_front = message_lines_ == 1 ? links_.back().type.size() + 2 : 0;
+    const std::string_view text = std::string_view(line.text).substr(indent);
+    const bool wrapped = width_ > in_front && IsWrapped(Trim(std::string_view(message).substr(column_)), text, width_ - in_front);
+    while (wrapped && message.back() == ' ') message.pop_back();
+    message += wrapped ? ' ' : '\n';
+    column_ = message.size();
+    message += text;
   }
   return true;
 }
 
 void TracebackAssembler::FeedBetween(const LogLine& line) {
-  if (!Trim(line.text).empty() && ++quiet_ > kMaxNoise) Emit();
+  if (report_) {
+    // The frames of the next exception, then its own lines.
+    Frame frame;
+    bool is_end = false;
+    std::string type, message;
+    if (line.pytest && IndentOf(line.text) == 0 && IsException(Trim(line.text), false, type, message))
+      return StartMessage(std::move(type), message, line.prefixes);
+    if (!line.pytest && ReadPytestFrame(line.text, frame, is_end)) return AddFrame(std::move(frame));
+  }
+  if (!Trim(line.text).empty() && ++quiet_ > (report_ ? kMaxReportNoise : kMaxNoise)) Emit();
 }
 
 void TracebackAssembler::Finish() {

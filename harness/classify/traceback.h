@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/classify/log_prefix.h"
+#include "harness/classify/report_frames.h"
 #include "harness/model/observation.h"
 
 namespace flce {
@@ -22,8 +23,8 @@ struct LoggedFailure {
   bool mentioned = false;   ///< a line that only quotes an exception: a failure only if its words are known
 };
 
-/// Puts printed exceptions together, line by line, for one stream of a log: chained tracebacks of Python and IPython, the
-/// exception lines of pytest, and exception lines whose traceback was cut off. Memory is bounded whatever comes.
+/// Puts printed exceptions together, line by line, for one stream of a log: chained tracebacks of Python, IPython and
+/// rich (in a box), the reports of pytest, and exception lines whose traceback was cut off. Memory is bounded whatever comes.
 class TracebackAssembler {
  public:
   using Sink = std::function<void(LoggedFailure)>;
@@ -42,7 +43,9 @@ class TracebackAssembler {
   void FeedIdle(const LogLine& line, uint64_t number, std::string_view recent);
   void FeedFrames(const LogLine& line);
   bool FeedMessage(const LogLine& line);
+  bool FeedReport(const LogLine& line);
   void FeedBetween(const LogLine& line);
+  void AddFrame(Frame frame);
   bool StartTraceback(std::string_view text);
   void StartMessage(std::string type, std::string_view message, unsigned prefixes);
   void Emit();
@@ -58,6 +61,10 @@ class TracebackAssembler {
   size_t pytest_indent_ = 0;
   unsigned prefixes_ = 0;             ///< kinds of prefixes that the failure's own lines have
   size_t quiet_ = 0, message_lines_ = 0;
+  size_t width_ = 0;                  ///< of the box that the traceback is in; 0: it is in none
+  size_t column_ = 0;                 ///< where the message's last line began, in the message
+  bool report_ = false;               ///< of pytest
+  BoxedFrames boxed_;
   bool after_code_ = false;
   uint64_t last_line_ = 0;
 };
