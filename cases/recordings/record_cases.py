@@ -233,6 +233,17 @@ def plain(p, shape, make):
     return Case(tensors={"x": make.normal(64, 256, dtype=_dtype("float32"))}, step=step, trainable=("x",))
 
 
+def triton_mismatch(p, shape, make):
+    """What code written for another Triton does: it asks for a name that this one does not have."""
+
+    def step(x):
+        from triton.language import name_of_another_release  # noqa: F401
+
+        return x.sum()
+
+    return Case(tensors={"x": make.normal(4, dtype=_dtype("float32"))}, step=step, backward=False)
+
+
 def large(p, shape, make):
     import torch
 

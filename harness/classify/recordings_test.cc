@@ -2,10 +2,12 @@
 // field_reports.json, from public reports and by hand. plan.json says what each row of real runs is.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <set>
 
 #include "harness/base/files.h"
+#include "harness/base/text.h"
 #include "harness/base/version.h"
 #include "harness/classify/classify.h"
 #include "harness/model/json_reader.h"
@@ -46,6 +48,13 @@ std::string LabelOf(const Json& plan, const std::string& row_id, const std::stri
   return "";
 }
 
+/// What a row of the plan says its recordings nearly are.
+std::vector<std::string> NearMissesOf(const Json& plan, const std::string& row_id) {
+  for (const Json& row : plan.at("rows"))
+    if (row.at("id") == row_id) return row.value("near_miss_of", std::vector<std::string>());
+  return {};
+}
+
 std::vector<Recorded> LoadAll() {
   std::vector<Recorded> all;
   const Json plan = Read(kFolder / "plan.json");
@@ -69,7 +78,8 @@ std::vector<Recorded> LoadAll() {
         } else {
           label = LabelOf(plan, file.stem().string(), o->torch, phase);
         }
-        all.push_back({name + " " + phase, label, *exception, o->end.stderr_tail, o->torch, recording.value("near_miss_of", std::vector<std::string>())});
+        all.push_back({name + " " + phase, label, *exception, o->end.stderr_tail, o->torch,
+                       by_hand ? recording.value("near_miss_of", std::vector<std::string>()) : NearMissesOf(plan, file.stem().string())});
       };
       add(o->exception, "setup");
       add(o->eager.exception, "eager");
@@ -188,6 +198,42 @@ TEST(RecordingsTest, EachHasItsProvenance) {
       for (const char* member : members) EXPECT_TRUE(provenance.contains(member)) << recording.at("name") << " lacks " << member;
     }
   }
+}
+
+std::vector<std::string> Quoted(const std::string& text) {
+  std::vector<std::string> names = Split(text, '`');
+  std::vector<std::string> quoted;
+  for (size_t i = 1; i < names.size(); i += 2) quoted.push_back(names[i]);
+  return quoted;
+}
+
+/// The table of public reports in cases/README.md names what there is, and says of it what the labels say.
+TEST(RecordingsTest, TheTableOfReportsHolds) {
+  const Result<std::string> text = ReadFile(FLCE_SOURCE_DIR "/cases/README.md");
+  ASSERT_TRUE(text.ok());
+  int rows = 0;
+  for (std::string_view line : Lines(*text)) {
+    const std::vector<std::string> columns = Split(line, '|');
+    if (columns.size() != 6 || Trim(columns[1]) == "report" || Trim(columns[1]) == "---") continue;
+    ++rows;
+    for (const std::string& name : Quoted(columns[2])) EXPECT_TRUE(fs::exists(fs::path(FLCE_SOURCE_DIR) / "cases" / (name + ".json"))) << line;
+    const std::vector<std::string> signatures = Quoted(columns[4]);
+    for (const std::string& id : signatures) EXPECT_NE(Book().Find(id), nullptr) << line;
+    for (const std::string& name : Quoted(columns[3])) {
+      if (name.rfind("field/", 0) != 0) {
+        EXPECT_TRUE(fs::exists(kFolder / (name + ".json"))) << line;
+        continue;
+      }
+      bool found = false;
+      for (const Recorded& recorded : Recordings()) {
+        if (recorded.name.rfind(name + " ", 0) != 0) continue;
+        found = true;
+        EXPECT_TRUE(recorded.label.empty() ? signatures.empty() : std::count(signatures.begin(), signatures.end(), recorded.label) == 1) << line;
+      }
+      EXPECT_TRUE(found) << line;
+    }
+  }
+  EXPECT_GE(rows, 25);
 }
 
 TEST(RecordingsTest, FingerprintsTellFailuresApartAndVersionsOfOneTogether) {
