@@ -179,7 +179,7 @@ std::string ReproductionScript(const CellRecord& cell, const ReportOptions& opti
   out += comment("Made with Python " + cell.python + ", torch " + cell.torch + ", triton " + cell.triton + ", liger-kernel " + cell.liger + ".");
   out += comment("Needs an NVIDIA GPU" + std::string(cell.device_kind == DeviceKind::kEmulated ? " (compute capability " + cell.capability + " was emulated)" : "") +
                  (HasFix(cell) ? " and the fix '" + cell.fix + "'" : "") + ". Exit status: 0 reproduced, 1 not, 2 skipped.");
-  out += std::string("import contextlib, io, logging, platform") + (reproduced ? ", traceback" : "") + "\n\nimport torch\n" + body.imports + "\n";
+  out += "import contextlib, io, logging, platform\n\nimport torch\n" + body.imports + "\n";
   if (reproduced) out += "PROOF = " + PythonLiteral(proof) + "  # all of it is in the failure\n";
   out += "logging.disable(logging.CRITICAL)\n";
   if (IsSet(compile, "capture_scalar_outputs")) out += "torch._dynamo.config.capture_scalar_outputs = True\n";
@@ -188,7 +188,10 @@ std::string ReproductionScript(const CellRecord& cell, const ReportOptions& opti
       if (IsIdentifier(name)) out += "torch._dynamo.config." + name + " = " + PythonLiteral(value) + "\n";
   out += "\n";
   if (reproduced)
-    out += "def text(error):  # with all that it hangs on\n    return \"\".join(traceback.format_exception(type(error), error, error.__traceback__))\n\n";
+    out +=
+        "def text(error):  # with all that it hangs on, hidden or not\n"
+        "    inner = getattr(error, \"inner_exception\", None) or error.__cause__ or error.__context__\n"
+        "    return f\"{type(error).__name__}: {error}\\n\" + (text(inner) if inner else \"\")\n\n";
   out += "def end(status, words, error=None):\n    said = [f\"{type(error).__name__}: {error}\".splitlines()[0]] if error else []\n";
   if (reproduced) out += "    said += [line.strip() for line in text(error).splitlines() if PROOF[0] in line] if error else []\n";
   out += "    print(\"Result: \", \" — \".join([words, *said[-1:]]))\n    raise SystemExit(status)\n\n";

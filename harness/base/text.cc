@@ -164,17 +164,23 @@ std::string HumanSeconds(double seconds) {
 std::string ToValidUtf8(std::string_view bytes) {
   std::string valid;
   valid.reserve(bytes.size());
-  while (!bytes.empty()) {
-    const size_t length = Utf8SequenceLength(bytes);
-    if (length == 0) {
-      valid += "\xEF\xBF\xBD";
-      bytes.remove_prefix(1);
-    } else {
-      valid += bytes.substr(0, length);
-      bytes.remove_prefix(length);
+  // Nearly every text is ASCII from one end to the other: such stretches are copied whole.
+  size_t plain = 0;
+  for (size_t at = 0; at < bytes.size();) {
+    if (static_cast<unsigned char>(bytes[at]) < 0x80) {
+      ++at;
+      continue;
     }
+    const size_t length = Utf8SequenceLength(bytes.substr(at));
+    if (length != 0) {
+      at += length;
+      continue;
+    }
+    valid += bytes.substr(plain, at - plain);
+    valid += "\xEF\xBF\xBD";
+    plain = ++at;
   }
-  return valid;
+  return valid += bytes.substr(plain);
 }
 
 std::string StripAnsi(std::string_view text) {

@@ -8,6 +8,7 @@
 #include "harness/base/text.h"
 #include "harness/cli/bisect.h"
 #include "harness/cli/compare.h"
+#include "harness/cli/completion.h"
 #include "harness/cli/diff.h"
 #include "harness/cli/doctor.h"
 #include "harness/cli/exec.h"
@@ -37,7 +38,7 @@ constexpr const char* kFooter =
 /// Every subcommand, in the order --help lists them.
 constexpr void (*kCommands[])(CLI::App&, Command&) = {
     SetupRun,    SetupList,  SetupExplain, SetupCompare, SetupReport, SetupExec, SetupBisect,
-    SetupRules,  SetupHistory, SetupDiff,  SetupDoctor,  SetupSchema,
+    SetupRules,  SetupHistory, SetupDiff,  SetupDoctor,  SetupSchema, SetupCompletion,
 };
 
 /// A misspelt option gets the nearest one, since CLI11 only says that it was not expected.

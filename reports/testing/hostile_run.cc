@@ -21,11 +21,11 @@ class Hostile {
 
   std::string Text() {
     std::string text;
-    const size_t kind = random_() % 40;
+    const size_t kind = random_() % 120;
     const size_t count = 1 + random_() % 12;
     for (size_t i = 0; i < count; ++i) text += kPieces[random_() % std::size(kPieces)];
     if (kind == 0) text += std::string(1 << 20, "x<`&\xff"[random_() % 5]);  // a line of 1 MB
-    if (kind == 1)
+    if (kind >= 1 && kind <= 3)
       for (int i = 0; i < 3000; ++i) text += static_cast<char>(random_() % 256);
     return text;
   }
