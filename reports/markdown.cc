@@ -168,7 +168,10 @@ std::string Attention(const RunRecord& run, const Markdown& md) {
     out += (line.empty() ? "" : ": " + md.Code(line, 200)) + "\n";
   }
   if (count > kMaxAttention) out += "- and " + std::to_string(count - kMaxAttention) + " more\n";
-  return out.empty() || run.cells.size() < 2 ? "" : "### Not as expected\n\n" + out;
+  if (run.cells.size() < 2) out.clear();
+  const bool wrong = std::any_of(run.controls.begin(), run.controls.end(), [](const ControlRecord& control) { return !control.as_required; });
+  if (wrong) out = "- controls: " + md.Code(ControlsWords(run), 400) + "\n" + out;
+  return out.empty() ? "" : "### Not as expected\n\n" + out;
 }
 
 std::string Chain(const CellRecord& cell, const Markdown& md) {

@@ -168,6 +168,9 @@ std::string RenderTerminal(const RunRecord& run, const ReportOptions& options, c
   } else {
     out = MatrixText(run, options, terminal);
   }
+  const std::string controls = ControlsWords(run);
+  const bool wrong = std::any_of(run.controls.begin(), run.controls.end(), [](const ControlRecord& control) { return !control.as_required; });
+  if (!controls.empty() && (!terminal.quiet || wrong)) out += LabelledText("controls", ReadableLine(controls, 600), terminal);
   if (!terminal.quiet && !options.report_path.empty())
     out += "\n  " + Ink(terminal.color).Dim(PadWidth("report", kLabelWidth)) + " " + options.report_path + "\n";
   return terminal.unicode ? out : Asciify(std::move(out));

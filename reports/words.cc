@@ -280,4 +280,19 @@ std::vector<FixSummary> FixSummaries(const RunRecord& run, const std::string& ca
   return summaries;
 }
 
+std::string ControlsWords(const RunRecord& run) {
+  std::vector<std::string> right, wrong;
+  for (const ControlRecord& control : run.controls) {
+    if (control.as_required) {
+      right.push_back(control.role);
+    } else {
+      wrong.push_back(control.case_name + " must come out " + control.role + ": " + control.text);
+    }
+  }
+  if (run.controls.empty()) return "";
+  std::string words = std::to_string(right.size()) + " of " + std::to_string(run.controls.size()) + " came out as they must";
+  if (!right.empty()) words += " (" + Join(right, ", ") + ")";
+  return wrong.empty() ? words : words + "; nothing here can be trusted: " + Join(wrong, "; ");
+}
+
 }  // namespace flce

@@ -57,6 +57,9 @@ std::string FailureLine(const CellRecord& cell);
 /// "as expected", "regressed: ...", ...; "" without a standing.
 std::string StandingWords(const CellRecord& cell);
 
+/// "4 of 4 came out as they must (clean, failing, crashed, timed_out)"; names those that did not. "" without controls.
+std::string ControlsWords(const RunRecord& run);
+
 /// Neighbouring tested versions with the same result.
 struct Stretch {
   std::string from, to;  ///< as short as is unambiguous: "2.8", "2.12"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/base/sha256.h"
+#include "harness/base/text.h"
 #include "harness/model/json_reader.h"
 
 namespace flce {
@@ -47,7 +48,7 @@ Result<CellJob> MakeJob(const Locations& at, const RunData& data, const RunOptio
   for (const FixOverlay::Hook& hook : supply.overlay->hooks) request.fix.hooks.push_back({hook.module, hook.file});
   request.fix.python = supply.overlay->python_module;
   request.device = cell.device;
-  request.deadline_s = options.timeout_s;
+  request.deadline_s = file->deadline_s > 0 ? std::min(file->deadline_s, options.timeout_s) : options.timeout_s;
   if (emulated) {
     FLCE_TRY(const DeviceProfile* profile, data.devices.ProfileOf(cell.device));
     request.profile_document = profile->document;
@@ -57,6 +58,7 @@ Result<CellJob> MakeJob(const Locations& at, const RunData& data, const RunOptio
       request.profile_document = traced.dump();
     }
     job.emulator = at.emulator;
+    FLCE_TRY(job.memory_limit_bytes, ParseBytes(options.max_memory));
     if (!supply.environment->library_dirs.empty()) job.stubs = supply.environment->library_dirs.front();
   } else {
     request.timing = TimingRequest{};

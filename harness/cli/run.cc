@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <thread>
 
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
@@ -81,6 +82,12 @@ class Run {
     if (!options_.trace.empty() && (cells_.size() > 1 || devices.kind == DeviceKind::kCuda))
       return Error{ErrorKind::kUsage, "--trace takes one cell on the emulated device, and this run has " + std::to_string(cells_.size()) +
                                           (devices.kind == DeviceKind::kCuda ? " on a real GPU" : "")};
+    first_control_ = cells_.size();
+    if (options_.controls == "always" || (options_.controls == "auto" && cells_.size() > 1)) {
+      FLCE_TRY(const std::vector<Cell> controls, PlanControls(cells_.front(), data));
+      cells_.insert(cells_.end(), controls.begin(), controls.end());
+    }
+    jobs_ = options_.jobs > 0 ? options_.jobs : devices.kind == DeviceKind::kCuda ? 1 : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     FLCE_TRY_DO(OpenJournal());
     Supply supply(*provisioner, at_.cases(), devices.flavour, options_.python);
     const Assessor assessor(at_, data, options_.memory_budget.value_or(data.memory_budget));
@@ -153,8 +160,9 @@ class Run {
     texts_ = MakeReportOptions(at_, *data_, record_);
     several_cases_ = std::any_of(cells_.begin(), cells_.end(), [&](const Cell& cell) { return cell.case_name != cells_.front().case_name; });
     progress_.BeginRun(cells_.size(), several_cases_, texts_);
-    for (size_t i = 0; i < cells_.size() && failure_.ok() && !Interrupt::Requested(); ++i) {
-      Submit(i);
+    // Controls go first: what hangs on purpose then waits out its deadline while the compiler is warmed.
+    for (size_t n = 0; n < cells_.size() && failure_.ok() && !Interrupt::Requested(); ++n) {
+      Submit((first_control_ + n) % cells_.size());
       Collect(0);
     }
     while (engine->Unfinished() > 0 && failure_.ok()) Collect(0.2);
@@ -166,10 +174,10 @@ class Run {
   /// Warm processes pay off from the second cell on; a real GPU allows only fresh ones.
   std::unique_ptr<Engine> MakeEngine(ProcessHost& zygotes, ProcessHost& fresh) const {
     if (options_.cold || cells_.size() < 2 || cells_.front().device.kind == DeviceKind::kCuda)
-      return std::make_unique<LocalEngine>(fresh, options_.jobs);
+      return std::make_unique<LocalEngine>(fresh, jobs_);
     ZygoteOptions options;
-    options.jobs = options_.jobs;
-    options.zygotes = std::max(2, options_.jobs);
+    options.jobs = jobs_;
+    options.zygotes = std::max(2, jobs_);
     options.scratch = run_folder_ / "zygotes";
     return std::make_unique<ZygoteEngine>(zygotes, fresh, std::move(options));
   }
@@ -186,7 +194,7 @@ class Run {
     const Result<CellSupply> supplied = supply_->For(cell);
     if (!supplied) {
       // A single cell's missing environment is the run's own error; in a matrix it is that cell's result.
-      if (cells_.size() == 1 || supplied.error().kind == ErrorKind::kUsage) {
+      if (first_control_ == 1 || supplied.error().kind == ErrorKind::kUsage) {
         if (!Interrupt::Requested()) failure_ = supplied.error();
         return;
       }
@@ -253,20 +261,25 @@ class Run {
   }
 
   Result<int> Report(const RunData& data) {
-    for (std::optional<CellRecord>& record : records_)
-      if (record) record_.cells.push_back(std::move(*record));
+    std::vector<CellRecord> controls;
+    for (size_t i = 0; i < records_.size(); ++i)
+      if (records_[i]) (i < first_control_ ? record_.cells : controls).push_back(std::move(*records_[i]));
+    record_.controls = ReportControls(controls, data.expectations);
     record_.tool_version = FLCE_VERSION;
     record_.finished = SystemClock().Utc();
     record_.host = DescribeHost();
     const bool interrupted = Interrupt::Requested();
-    record_.exit_code = interrupted ? kExitInterrupted : ExitCode(profile_, record_.cells, CheckControls(record_.cells, data.expectations, false));
+    ControlsVerdict named = CheckControls(record_.cells, data.expectations, false);
+    if (!controls.empty())
+      for (std::string& problem : CheckControls(controls, data.expectations, true).problems) named.problems.push_back(std::move(problem));
+    record_.exit_code = interrupted ? kExitInterrupted : ExitCode(profile_, record_.cells, named);
     const ReportOptions options = MakeReportOptions(at_, data, record_);
     FLCE_TRY_DO(WriteFileAtomically(run_folder_ / "report.json", RenderJson(record_, options)));
     if (!interrupted) FLCE_TRY_DO(journal_->Finish(record_.exit_code, record_.finished));
     KeepHistory();
     if (interrupted) {
       std::fprintf(stderr, "flce-repro: interrupted with %zu of %zu cells done; go on with: flce-repro %s --resume %s\n", record_.cells.size(),
-                   cells_.size(), Join({record_.argv.begin() + 1, record_.argv.end()}, " ").c_str(), record_.id.c_str());
+                   first_control_, Join({record_.argv.begin() + 1, record_.argv.end()}, " ").c_str(), record_.id.c_str());
     } else {
       PrintVerdict(record_, options, files_, options_.quiet, options_.verbose);
     }
@@ -286,7 +299,9 @@ class Run {
   Locations at_;
   const RunData* data_ = nullptr;
   std::map<std::string, std::string> tools_;
-  std::vector<Cell> cells_;
+  std::vector<Cell> cells_;  ///< the plan, then the controls
+  size_t first_control_ = 0;
+  int jobs_ = 1;
   fs::path run_folder_;
   std::optional<Journal> journal_;
   std::optional<JournalContent> earlier_;

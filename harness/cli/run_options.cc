@@ -28,8 +28,9 @@ void AddRunOptions(CLI::App& app, RunOptions& o) {
   app.add_option("--torch-index", o.torch_index, "package index for torch and triton (nightlies, mirrors)")->type_name("URL")->group(where);
   app.add_option("--find-links", o.find_links, "folder or page with wheels")->type_name("DIR")->group(where);
   app.add_flag("--offline", o.offline, "use what is installed and name what is missing")->group(where);
-  app.add_option("--jobs", o.jobs, "cells at a time")->check(CLI::Range(1, 64))->capture_default_str()->group(where);
+  app.add_option("--jobs", o.jobs, "cells at a time (default: one per core, one alone on a real GPU)")->check(CLI::Range(1, 64))->group(where);
   app.add_option("--timeout", o.timeout_s, "seconds a cell may take")->check(CLI::Range(1.0, 86400.0))->capture_default_str()->group(where);
+  app.add_option("--max-memory", o.max_memory, "host memory a cell on the emulated device may take; 0 for no limit")->type_name("SIZE")->capture_default_str()->group(where);
   app.add_option("--engine", o.engine, "what runs the cells")->check(CLI::IsMember({"local"}))->capture_default_str()->group(where);
   app.add_flag("--cold", o.cold, "a fresh process for every cell instead of a warmed one")->group(where);
   app.add_option("--max-disk", o.max_disk, "drop the environments used longest ago beyond this size, e.g. 40GB")->type_name("SIZE")->group(where);
@@ -44,6 +45,8 @@ void AddRunOptions(CLI::App& app, RunOptions& o) {
       ->check(CLI::PositiveNumber)->type_name("RATIO")->group(output);
   app.add_option("--exit-profile", o.exit_profile, "gate, seed or git-bisect: see the exit codes below")
       ->check(CLI::IsMember({"gate", "seed", "git-bisect"}))->capture_default_str()->group(output);
+  app.add_option("--controls", o.controls, "cells that must come out clean, failing, crashed and timed out, run beside the others: auto (with two cells or more), always, never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))->capture_default_str()->group(output);
   app.add_option("--resume", o.resume, "go on with an interrupted run; what is still valid is not repeated")->type_name("RUN")->group(output);
   app.add_flag("-q,--quiet", o.quiet, "print only the verdict")->group(output);
   app.add_flag("-v,--verbose", o.verbose, "print the exception chain, the launches and where the evidence lies")->group(output);

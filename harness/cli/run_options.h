@@ -23,7 +23,7 @@ struct RunOptions {
   std::vector<std::string> exclude;
   std::string shape;
   std::string json, junit, markdown, html, sarif, trace;
-  int jobs = 1;
+  int jobs = 0;  ///< 0: a cell per core on emulated devices, one at a time on a real GPU
   int device_count = 1;
   double timeout_s = 600;
   std::string resume;
@@ -35,6 +35,8 @@ struct RunOptions {
   std::vector<std::string> find_links;
   std::optional<double> memory_budget;
   std::string max_disk;
+  std::string max_memory = "8GB";  ///< resident, of a cell on the emulated device
+  std::string controls = "auto";
   bool quiet = false, verbose = false, cold = false;
 };
 

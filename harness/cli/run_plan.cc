@@ -93,6 +93,24 @@ Result<std::vector<std::string>> ChooseFixes(const RunOptions& options, const fs
   return chosen;
 }
 
+Result<std::vector<Cell>> PlanControls(const Cell& like, const RunData& data) {
+  std::vector<Cell> controls;
+  for (const ControlRole role : kRequiredControls) {
+    const size_t before = controls.size();
+    for (const CaseFile& file : data.cases.cases()) {
+      if (file.kind != "control" || controls.size() > before) continue;
+      Cell cell = like;
+      cell.case_name = file.name;
+      cell.fix = "none";
+      cell.shape.reset();
+      const ExpectationRule* rule = data.expectations.Find(FactsOf(cell));
+      if (rule != nullptr && rule->control == role) controls.push_back(std::move(cell));
+    }
+    if (controls.size() == before) return Error{ErrorKind::kData, "cases/expectations.json: no control that must come out " + std::string(Text(role))};
+  }
+  return controls;
+}
+
 Result<std::vector<Cell>> PlanCells(const RunOptions& options, const RunData& data, const DeviceChoice& devices, const fs::path& cases_dir,
                                     Provisioner& provisioner) {
   SelectionSpec spec;

@@ -26,6 +26,9 @@ Result<std::vector<std::string>> ChooseCases(const RunOptions& options, const Ca
 Result<std::vector<std::string>> ChooseFixes(const RunOptions& options, const fs::path& cases_dir);
 
 /// The cells of a run in the order of ExpandMatrix. Resolves releases through the provisioner.
+/// A control of each role that a gate needs, in the surroundings of `like`. kData when no case plays a role.
+Result<std::vector<Cell>> PlanControls(const Cell& like, const RunData& data);
+
 Result<std::vector<Cell>> PlanCells(const RunOptions& options, const RunData& data, const DeviceChoice& devices, const fs::path& cases_dir,
                                     Provisioner& provisioner);
 

@@ -121,6 +121,7 @@ RunRecord SmallRun() {
   cell.memory.compiled_peak_bytes = 250;
   cell.launches = Launches{};
   run.cells = {cell};
+  run.controls = {{"crashed", "control-crash", Outcome::kCrashed, true, "as it must"}};
   run.exit_code = 1;
   return run;
 }
@@ -134,7 +135,7 @@ TEST(RunRecordTest, ReadsWhatItWrites) {
 
 TEST(RunRecordTest, KeepsTheContract) {
   const Json json = ToJson(SmallRun());
-  EXPECT_EQ(json["schema_version"], "1.0");
+  EXPECT_EQ(json["schema_version"], "1.1");
   EXPECT_EQ(json["summary"], Json::parse(R"({"cells":1,"by_outcome":{"numerics_mismatch":1},"by_standing":{"regressed":1},"exit_code":1})"));
   const Json& cell = json["cells"][0];
   EXPECT_EQ(cell["memory"]["ratio"], 2.5);

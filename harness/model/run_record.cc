@@ -192,6 +192,13 @@ Json ToJson(const RunRecord& run) {
   }
   Json cells = Json::array();
   for (const CellRecord& cell : run.cells) cells.push_back(ToJson(cell));
+  Json controls = Json::array();
+  for (const ControlRecord& control : run.controls)
+    controls.push_back({{"role", control.role},
+                        {"case", control.case_name},
+                        {"outcome", Text(control.outcome)},
+                        {"as_required", control.as_required},
+                        {"explanation", control.text}});
   return {{"schema_version", kSchemaVersion},
           {"tool", {{"name", "flce-repro"}, {"version", run.tool_version}}},
           {"run", {{"id", run.id}, {"started", run.started}, {"finished", run.finished}, {"argv", run.argv}, {"host", run.host}}},
@@ -200,6 +207,7 @@ Json ToJson(const RunRecord& run) {
             {"by_outcome", std::move(by_outcome)},
             {"by_standing", std::move(by_standing)},
             {"exit_code", run.exit_code}}},
+          {"controls", std::move(controls)},
           {"cells", std::move(cells)}};
 }
 
@@ -315,6 +323,17 @@ Result<RunRecord> RunRecordFromJson(const Json& json) {
     FLCE_TRY(CellRecord cell, CellRecordFromJson(element));
     run.cells.push_back(std::move(cell));
     return Done{};
+  });
+  reader.ForEach("controls", [&](const Json& element, const std::string& path) -> Status {
+    ControlRecord control;
+    JsonReader one(element, path);
+    one.Read("role", control.role);
+    one.Read("case", control.case_name);
+    one.ReadWord("outcome", control.outcome, ParseOutcome);
+    one.Read("as_required", control.as_required);
+    one.Read("explanation", control.text);
+    run.controls.push_back(std::move(control));
+    return one.status();
   });
   FLCE_TRY_DO(reader.status());
   return run;

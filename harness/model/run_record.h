@@ -13,8 +13,8 @@
 
 namespace flce {
 
-/// History of the report's schema: 1.0 first release. Additions raise the minor number; readers take any 1.x.
-constexpr const char* kSchemaVersion = "1.0";
+/// History of the report's schema: 1.0 first release; 1.1 controls. Additions raise the minor number; readers take any 1.x.
+constexpr const char* kSchemaVersion = "1.1";
 
 /// One tensor of a run compared with the same tensor of another (eager, or the fp64 reference).
 struct TensorComparison {
@@ -62,12 +62,22 @@ struct CellRecord {
   std::string folder;          ///< where the cell's evidence lies, relative to the run's folder
 };
 
+/// What a control showed: a cell that the program adds to a run to see whether it can tell at all.
+struct ControlRecord {
+  std::string role;  ///< "clean", "failing", "crashed", "timed_out": how it must come out
+  std::string case_name;
+  Outcome outcome = Outcome::kNotReproduced;
+  bool as_required = false;
+  std::string text;  ///< one line: expected and seen
+};
+
 struct RunRecord {
   std::string tool_version;
   std::string id, started, finished;
   std::vector<std::string> argv;
   std::map<std::string, std::string> host;  ///< os, kernel, cpu count, gpu: nothing that names a person or a machine
   std::vector<CellRecord> cells;
+  std::vector<ControlRecord> controls;  ///< no cells of the run; empty when it had none
   int exit_code = 0;
 };
 

@@ -63,6 +63,7 @@ Result<CaseFile> ParseCase(std::string_view text, const std::string& origin) {
   reader.Read("kind", item.kind);
   reader.Read("expects_backward", item.expects_backward);
   reader.Read("tags", item.tags);
+  reader.Read("deadline_s", item.deadline_s);
   FLCE_TRY_DO(reader.status());
   if (!IsName(item.name)) return Bad(origin, "member \"name\": '" + item.name + "' may hold only a-z, 0-9, '-', '_' and '.'");
   const Json& shape = json["shape"];

@@ -17,6 +17,7 @@ struct CaseFile {
   std::string module, function;
   Shape shape;
   bool expects_backward = true;
+  double deadline_s = 0;  ///< the case's own, when shorter than the run's; 0: none
   std::vector<std::string> tags;
   fs::path file;
   /// What a result depends on: the case file and the Python module beside it. Their hashes are part of a cell's key.

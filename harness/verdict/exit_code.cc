@@ -105,9 +105,20 @@ ControlsVerdict CheckControls(const std::vector<CellRecord>& cells, const Expect
       verdict.problems.push_back("control '" + cell.case_name + "' must come out " + std::string(Text(*rule->control)) + ": " + judgement.text);
   }
   if (required)
-    for (ControlRole role : {ControlRole::kClean, ControlRole::kFailing, ControlRole::kCrashed, ControlRole::kTimedOut})
+    for (ControlRole role : kRequiredControls)
       if (seen[role] == 0) verdict.problems.push_back("no control that must come out " + std::string(Text(role)) + " was run");
   return verdict;
+}
+
+std::vector<ControlRecord> ReportControls(const std::vector<CellRecord>& controls, const Expectations& expectations) {
+  std::vector<ControlRecord> records;
+  for (const CellRecord& cell : controls) {
+    const ExpectationRule* rule = expectations.Find(FactsOf(cell));
+    if (rule == nullptr || !rule->control) continue;
+    const Judgement judgement = Judge(cell, expectations);
+    records.push_back({std::string(Text(*rule->control)), cell.case_name, cell.verdict.outcome, judgement.standing == Standing::kExpected, judgement.text});
+  }
+  return records;
 }
 
 Result<ExitProfile> ParseExitProfile(std::string_view text) {

@@ -18,8 +18,11 @@ struct ControlsVerdict {
 };
 
 /// Checks the cells that a control rule matches. With `required`, each of the roles clean, failing, crashed and timed_out
-/// must have been run: a harness that cannot see a failure looks green.
+/// must have been run.
 ControlsVerdict CheckControls(const std::vector<CellRecord>& cells, const Expectations& expectations, bool required);
+
+/// How the control cells of a run came out, for its report. Cells that no control rule matches are left out.
+std::vector<ControlRecord> ReportControls(const std::vector<CellRecord>& controls, const Expectations& expectations);
 
 enum class ExitProfile { kGate, kSeed, kGitBisect };
 /// "gate", "seed", "git-bisect"; kUsage naming the known ones.

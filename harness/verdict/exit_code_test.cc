@@ -142,6 +142,19 @@ TEST(ControlsTest, AnyThatComesOutOtherwiseIsNamed) {
             "control 'control-hang' must come out timed_out: rule 'late' expects timed_out; got environment, which decides nothing");
 }
 
+TEST(ControlsTest, TheReportSaysHowEachCameOut) {
+  std::vector<CellRecord> cells = ControlCells();
+  cells[2].verdict.outcome = Outcome::kNotReproduced;
+  cells.push_back(Cell(Outcome::kReproduced));
+  const std::vector<ControlRecord> controls = ReportControls(cells, ControlRules());
+  ASSERT_EQ(controls.size(), 4u) << "a cell of the run is no control";
+  EXPECT_EQ(controls[0].role, "clean");
+  EXPECT_TRUE(controls[0].as_required);
+  EXPECT_EQ(controls[2].case_name, "control-crash");
+  EXPECT_FALSE(controls[2].as_required);
+  EXPECT_EQ(controls[2].text, "rule 'crashed' expects crashed; got not_reproduced, other than expected");
+}
+
 TEST(ControlsTest, AMissingOneIsAProblemOnlyWhereTheyAreRequired) {
   std::vector<CellRecord> cells = ControlCells();
   cells.pop_back();

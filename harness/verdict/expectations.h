@@ -25,6 +25,8 @@ std::string Text(const ExpectedResult& expected);
 /// What a control cell is there to show.
 enum class ControlRole { kClean, kFailing, kCrashed, kTimedOut, kEnvironment, kNotCompiled };
 std::string_view Text(ControlRole role);
+/// What a gate must have seen: a harness that cannot see a failure looks green.
+constexpr ControlRole kRequiredControls[] = {ControlRole::kClean, ControlRole::kFailing, ControlRole::kCrashed, ControlRole::kTimedOut};
 
 struct ExpectationRule {
   std::string id;
