@@ -39,7 +39,10 @@ CellRecord MakeRecord(const CellContext& context, const Observation& observation
   record.memory.compiled_peak_bytes = observation.compiled.peak_bytes;
   record.memory.budget_ratio = context.memory_budget;
   record.memory.top_blocks = observation.top_blocks;
-  record.launches = observation.compiled.launches ? observation.compiled.launches : observation.eager.launches;
+  // What a compile that failed has launched is the compiler's own benchmarking.
+  const bool ended = observation.compiled.status == Phase::Status::kOk && observation.compiled.launches;
+  record.launches = ended ? observation.compiled.launches : observation.eager.launches;
+  record.eager_launches = observation.eager.launches;
   record.timings_ms = observation.timings_ms;
   record.lock_sha256 = context.lock_sha256;
   record.seconds = observation.end.seconds;

@@ -96,7 +96,7 @@ Json LaunchesJson(const std::optional<Launches>& launches) {
           {"by_kernel", launches->kernels}};
 }
 
-Status ReadLaunches(const Json& json, const std::string& path, CellRecord& cell) {
+Status ReadLaunches(const Json& json, const std::string& path, std::optional<Launches>& into) {
   Launches launches;
   JsonReader reader(json, path);
   reader.Read("gemm_count", launches.gemm_count);
@@ -108,7 +108,7 @@ Status ReadLaunches(const Json& json, const std::string& path, CellRecord& cell)
     return Done{};
   });
   FLCE_TRY_DO(reader.status());
-  cell.launches = std::move(launches);
+  into = std::move(launches);
   return Done{};
 }
 
@@ -170,6 +170,7 @@ Json ToJson(const CellRecord& cell) {
       {"numerics", cell.numerics ? NumericsJson(*cell.numerics) : Json(nullptr)},
       {"memory", MemoryJson(cell.memory)},
       {"launches", LaunchesJson(cell.launches)},
+      {"eager_launches", LaunchesJson(cell.eager_launches)},
       {"timings_ms", cell.timings_ms},
       {"environment", {{"lock_sha256", TextOrNull(cell.lock_sha256)}}},
       {"origin", cell.origin},
@@ -286,7 +287,8 @@ Result<CellRecord> CellRecordFromJson(const Json& json) {
     FLCE_TRY(cell.numerics, NumericsRecordFromJson(*numerics, path + ".numerics"));
   }
   if (const Json* memory = reader.Member("memory")) FLCE_TRY_DO(ReadMemory(*memory, path + ".memory", cell.memory));
-  if (const Json* launches = reader.Member("launches")) FLCE_TRY_DO(ReadLaunches(*launches, path + ".launches", cell));
+  if (const Json* launches = reader.Member("launches")) FLCE_TRY_DO(ReadLaunches(*launches, path + ".launches", cell.launches));
+  if (const Json* launches = reader.Member("eager_launches")) FLCE_TRY_DO(ReadLaunches(*launches, path + ".eager_launches", cell.eager_launches));
   return cell;
 }
 

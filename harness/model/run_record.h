@@ -54,7 +54,8 @@ struct CellRecord {
   std::optional<ExceptionRecord> exception;
   std::optional<NumericsRecord> numerics;
   MemoryRecord memory;
-  std::optional<Launches> launches;  ///< of the compiled run, else of the eager one
+  std::optional<Launches> launches;  ///< of the compiled run if it ended, else of the eager one
+  std::optional<Launches> eager_launches;
   std::map<std::string, double> timings_ms;
   std::string lock_sha256;
   std::string origin = "ran";  ///< "ran", or "reused" with --resume
