@@ -76,6 +76,14 @@ TEST(WordsTest, FixesCountOnlyWhereThereIsSomethingToFix) {
   EXPECT_EQ(guard->fixed, 36);
   EXPECT_EQ(guard->compiled_peak, 39523000000u);
   EXPECT_TRUE(guard->over_budget);
+  EXPECT_EQ(FixMemoryNote(fixes), "");
+  RunRecord small = OneCell();
+  small.cells[0].fix = "guard";
+  small.cells[0].memory.eager_peak_bytes = 3584;
+  small.cells[0].memory.compiled_peak_bytes = 2560;
+  EXPECT_THAT(FixMemoryNote(FixSummaries(small, "flce-bf16-fp32-accum")), StartsWith("Peaks of tensors this small say little"));
+  small.cells[0].verdict.outcome = Outcome::kEnvironment;
+  EXPECT_EQ(FixSummaries(small, "flce-bf16-fp32-accum").front().affected, 0) << "where the machine failed nothing is known";
 }
 
 TEST(TerminalTest, OneCellIsTheGolden) {

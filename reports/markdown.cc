@@ -128,6 +128,7 @@ std::string FixTable(const RunRecord& run, const Markdown& md) {
              (fix.ratio > 0 ? HumanBytes(fix.eager_peak) : "") + " | " + (fix.ratio > 0 ? HumanBytes(fix.compiled_peak) : "") + " | " + ratio + " | " +
              md.Words(fix.numerics) + " |\n";
     }
+    if (const std::string note = FixMemoryNote(fixes); !note.empty()) out += "\n" + md.Words(note) + "\n";
   }
   return out.empty() ? "" : "### Fixes\n" + out;
 }

@@ -186,9 +186,9 @@ std::string RunProgress::Block(size_t& lines) const {
   }
   if (cells_ > 1) {
     std::string text = std::to_string(finished_) + "/" + std::to_string(cells_) + " cells";
-    for (const auto& [label, count] : labels_) text += ", " + label + ": " + std::to_string(count);
-    const std::string left = TimeLeft(now);
-    if (!left.empty()) text += ", " + left;
+    // The time first: on a narrow terminal the counts are cut.
+    if (const std::string left = TimeLeft(now); !left.empty()) text += ", " + left;
+    for (const auto& [label, count] : labels_) text += (label == labels_.begin()->first ? "  " : ", ") + label + ": " + std::to_string(count);
     add("  " + ink.Green(Bar(static_cast<double>(finished_) / static_cast<double>(cells_), 16, unicode)) + " ", 19, text);
   }
   return out;

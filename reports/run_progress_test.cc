@@ -94,14 +94,14 @@ TEST_F(RunProgressTest, ATerminalGetsOneBlockThatIsDrawnAnew) {
     progress.CellFinished(cell);
     const std::string text = Take();
     EXPECT_THAT(text, HasSubstr("1/4 2  Tier 2: torch 2.13.0"));
-    EXPECT_THAT(text, EndsWith("1/4 cells, Tier 2: 1\n"));
+    EXPECT_THAT(text, EndsWith("1/4 cells  Tier 2: 1\n"));
     progress.CellFinished(cell);
     clock_.now += 4;
     progress.CellFinished(cell);
-    EXPECT_THAT(Take(), EndsWith("3/4 cells, Tier 2: 3, about 2 s left\n"));
+    EXPECT_THAT(Take(), EndsWith("3/4 cells, about 2 s left  Tier 2: 3\n"));
     clock_.now += 0.9;
     progress.Tick();
-    EXPECT_THAT(Take(), EndsWith("3/4 cells, Tier 2: 3, about 1 s left\n")) << "the time runs down between two cells";
+    EXPECT_THAT(Take(), EndsWith("3/4 cells, about 1 s left  Tier 2: 3\n")) << "the time runs down between two cells";
   }
   EXPECT_EQ(Take(), "\x1b[1A\r\x1b[J") << "what comes after the run stands on a clean line";
 }

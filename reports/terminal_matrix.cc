@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <set>
+#include <tuple>
 
 #include "harness/base/text.h"
 #include "reports/clean_text.h"
@@ -63,6 +64,10 @@ std::string LegendText(const RunRecord& run, const ReportOptions& options, const
     memory |= OverBudget(cell);
     if (cell.standing) standings.insert(*cell.standing);
   }
+  // Failures first, then what works: the order of the classes, and of the signs within one.
+  std::stable_sort(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.first.mark_class, a.first.sign) < std::tie(b.first.mark_class, b.first.sign);
+  });
   std::string out = "\n";
   std::string line = "  ";
   size_t used = 2;
@@ -76,7 +81,7 @@ std::string LegendText(const RunRecord& run, const ReportOptions& options, const
   };
   for (const auto& [mark, count] : counts) {
     const std::string sign = terminal.unicode ? mark.sign : mark.ascii_sign;
-    const std::string rest = " " + std::to_string(count) + " " + ReadableLine(mark.label, 60);
+    const std::string rest = " " + ReadableLine(mark.label, 60) + ": " + std::to_string(count);
     add(PaintMark(mark, sign, 0, ink) + rest, sign + rest);
   }
   if (memory) add("m over the memory budget", "m over the memory budget");
@@ -90,9 +95,10 @@ std::string LegendText(const RunRecord& run, const ReportOptions& options, const
 std::string FixesText(const RunRecord& run, const TerminalOptions& terminal, const Ink& ink) {
   std::string out;
   for (const std::string& case_name : CaseNames(run)) {
-    for (const FixSummary& fix : FixSummaries(run, case_name)) {
+    const std::vector<FixSummary> fixes = FixSummaries(run, case_name);
+    for (const FixSummary& fix : fixes) {
       if (fix.fix == "none") continue;
-      std::string text = "works in " + std::to_string(fix.fixed) + " of " + std::to_string(fix.affected);
+      std::string text = fix.affected == 0 ? "applies nowhere here" : "works in " + std::to_string(fix.fixed) + " of " + std::to_string(fix.affected);
       if (fix.ratio > 0) {
         char buffer[96];
         std::snprintf(buffer, sizeof buffer, "; memory up to %.3g x eager (%s)%s", fix.ratio, HumanBytes(fix.compiled_peak).c_str(),
@@ -105,6 +111,8 @@ std::string FixesText(const RunRecord& run, const TerminalOptions& terminal, con
       for (size_t i = 0; i < lines.size(); ++i)
         out += "    " + PadWidth(i == 0 ? FitWidth(ReadableLine(fix.fix), 20) : "", 21) + lines[i] + "\n";
     }
+    if (const std::string note = FixMemoryNote(fixes); !note.empty() && !out.empty())
+      for (const std::string& line : WrapWords(note, std::min<size_t>(terminal.width - 4, 106))) out += "    " + ink.Dim(line) + "\n";
   }
   return out;
 }

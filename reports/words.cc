@@ -255,8 +255,8 @@ std::vector<FixSummary> FixSummaries(const RunRecord& run, const std::string& ca
       it = summaries.end() - 1;
     }
     const MarkClass mark_class = ClassOf(cell.verdict);
-    // Where the call is not made there is nothing to fix.
-    const bool affected = mark_class != MarkClass::kNotAffected && mark_class != MarkClass::kNotExercised && mark_class != MarkClass::kSkipped;
+    // Where the call is not made there is nothing to fix; where the machine failed, nothing is known.
+    const bool affected = !IsInconclusive(cell.verdict.outcome) && mark_class != MarkClass::kNotAffected && mark_class != MarkClass::kNotExercised && mark_class != MarkClass::kSkipped;
     it->affected += affected;
     it->fixed += mark_class == MarkClass::kFixed;
     it->failing += IsFailure(cell.verdict.outcome);
@@ -293,6 +293,13 @@ std::string ControlsWords(const RunRecord& run) {
   std::string words = std::to_string(right.size()) + " of " + std::to_string(run.controls.size()) + " came out as they must";
   if (!right.empty()) words += " (" + Join(right, ", ") + ")";
   return wrong.empty() ? words : words + "; nothing here can be trusted: " + Join(wrong, "; ");
+}
+
+std::string FixMemoryNote(const std::vector<FixSummary>& fixes) {
+  constexpr uint64_t kSmall = 1 << 20;
+  const bool measured = std::any_of(fixes.begin(), fixes.end(), [](const FixSummary& fix) { return fix.ratio > 0; });
+  const bool small = std::all_of(fixes.begin(), fixes.end(), [](const FixSummary& fix) { return fix.eager_peak < kSmall; });
+  return measured && small ? "Peaks of tensors this small say little: what a fix costs shows with --shape 2048x1024x151936." : "";
 }
 
 }  // namespace flce

@@ -83,6 +83,8 @@ struct FixSummary {
   std::string numerics;                        ///< of the cell with the largest difference in grad_w
 };
 std::vector<FixSummary> FixSummaries(const RunRecord& run, const std::string& case_name);
+/// A warning where every measured peak is of toy tensors; "" otherwise.
+std::string FixMemoryNote(const std::vector<FixSummary>& fixes);
 
 /// Distinct values in order of first appearance; versions in version order.
 std::vector<std::string> CaseNames(const RunRecord& run);

@@ -6,6 +6,7 @@
 #include "harness/cli/messages.h"
 #include "harness/cli/outputs.h"
 #include "harness/model/json_reader.h"
+#include "reports/html.h"
 
 namespace flce {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 struct ReportCommand {
   std::vector<std::string> reports;
   OutputFiles files;
+  std::string before;
   bool quiet = false, verbose = false;
 };
 
@@ -52,7 +54,15 @@ Status Report(const ReportCommand& command) {
   ReportOptions options = MakeReportOptions(at, data, run);
   options.report_path = command.reports.front();
   PrintVerdict(run, options, command.files, command.quiet, command.verbose);
-  return WriteOutputs(run, options, command.files);
+  OutputFiles files = command.files;
+  if (!command.before.empty()) {
+    // The page alone draws two runs.
+    if (files.html.empty() || files.html == "-") return Error{ErrorKind::kUsage, "--before " + command.before + ": the page compares; add --html FILE"};
+    FLCE_TRY(const RunRecord before, ReadReport(command.before));
+    FLCE_TRY_DO(WriteFileAtomically(files.html, RenderHtml(run, options, &before)));
+    files.html.clear();
+  }
+  return WriteOutputs(run, options, files);
 }
 
 }  // namespace
@@ -65,6 +75,7 @@ void SetupReport(CLI::App& app, Command& chosen) {
   sub->add_option("--junit", command->files.junit, "write JUnit XML")->type_name("F");
   sub->add_option("--markdown", command->files.markdown, "write a comment for an issue")->type_name("F");
   sub->add_option("--html", command->files.html, "write a page")->type_name("F");
+  sub->add_option("--before", command->before, "an earlier report, whose differences the page shows")->type_name("FILE.json");
   sub->add_flag("-q,--quiet", command->quiet, "print only the verdict");
   sub->add_flag("-v,--verbose", command->verbose, "print everything");
   sub->callback([&chosen, command] {

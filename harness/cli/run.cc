@@ -215,6 +215,9 @@ class Run {
     }
     const std::string name = "cells/" + std::to_string(index);
     if (Status made = MakeDirectories(run_folder_ / name); !made) return void(failure_ = made.error());
+    // What an interrupted run left there would show a waiting cell as running.
+    std::error_code ignored;
+    fs::remove(CellFiles(run_folder_ / name).progress, ignored);
     Result<CellJob> job = MakeJob(at_, *data_, options_, cell, *supplied, run_folder_ / name);
     if (!job) return void(failure_ = job.error());
     job->order = static_cast<double>(index);

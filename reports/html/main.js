@@ -122,7 +122,7 @@ function drawHead() {
     const several = new Set(data.fixes.map((fix) => fix.case)).size > 1;
     const names = [...(several ? ["case"] : []), "fix", "works in", "peak, eager", "peak, compiled", "ratio", "", "numbers, against eager"];
     byId("fixes").hidden = false;
-    const rows = data.fixes.map((fix) => el("tr", {}, several ? el("td", {}, fix.case) : null, el("td", {}, el("b", {}, fix.fix)), el("td", { class: "num" }, number(fix.works) + " of " + number(fix.affected)),
+    const rows = data.fixes.map((fix) => el("tr", {}, several ? el("td", {}, fix.case) : null, el("td", {}, el("b", {}, fix.fix)), el("td", { class: "num" }, fix.affected ? number(fix.works) + " of " + number(fix.affected) : "applies nowhere here"),
       el("td", { class: "num" }, fix.ratio ? bytes(fix.eager) : ""), el("td", { class: "num" }, fix.ratio ? bytes(fix.compiled) : ""), el("td", { class: "num" }, fix.ratio ? fix.ratio.toPrecision(3) + " x" : ""),
       el("td", {}, fix.over ? el("span", { class: "flag" }, "over budget") : ""), el("td", {}, fix.numbers || el("span", { class: "sub" }, "not computed"))));
     const table = el("table", { class: "plain" }, el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, rows));
