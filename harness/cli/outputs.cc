@@ -110,6 +110,8 @@ ReportOptions MakeReportOptions(const Locations& at, const RunData& data, const 
     if (json && json->contains("sha256")) options.locks[json->at("sha256").get<std::string>()] = *requirements;
   }
   options.private_words = PrivateWords();
+  // Where this machine keeps things: tracebacks inside of messages name it.
+  for (const fs::path& folder : {at.state, at.root}) options.private_words.push_back(folder.string());
   if (!run.id.empty()) options.report_path = (at.runs() / run.id / "report.json").string();
   return options;
 }
