@@ -36,6 +36,7 @@ std::string Cell::Id() const {
   if (!device.id.empty()) id += "-" + device.id;
   if (device.count > 1) id += "-x" + std::to_string(device.count);
   if (shape) id += "/" + Text(*shape);
+  if (seed) id += "/seed-" + std::to_string(*seed);
   return id;
 }
 

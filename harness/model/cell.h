@@ -19,6 +19,9 @@ struct Shape {
 Result<Shape> ParseShape(std::string_view text);
 std::string Text(const Shape& shape);
 
+/// What inputs are made from when nothing else is asked for.
+constexpr int64_t kDefaultSeed = 1327;
+
 /// Where a cell runs. `capability` is the compute capability "M.m"; for a real GPU it is what the GPU says.
 struct DeviceSpec {
   DeviceKind kind = DeviceKind::kEmulated;
@@ -34,10 +37,11 @@ struct Cell {
   std::string liger;
   std::string fix = "none";
   DeviceSpec device;
-  std::optional<Shape> shape;  ///< nullopt: the case's own
+  std::optional<Shape> shape{};   ///< nullopt: the case's own
+  std::optional<int64_t> seed{};  ///< of the inputs; nullopt: kDefaultSeed
 
   /// Stable across runs and machines: "flce-bf16-fp32-accum/torch-2.13.0/liger-0.8.5/none/emulated-9.0",
-  /// with "/2048x1024x151936" appended when the shape is not the case's own.
+  /// with "/2048x1024x151936" appended when the shape is not the case's own, and "/seed-7" for another seed.
   std::string Id() const;
 };
 

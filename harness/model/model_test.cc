@@ -25,6 +25,8 @@ TEST(CellTest, IdIsStableAndNamesOnlyWhatWasChosen) {
   cell.device.id = "l4";
   cell.shape = Shape{2048, 1024, 151936};
   EXPECT_EQ(cell.Id(), "flce-bf16-fp32-accum/torch-2.13.0/liger-0.8.5/my.diff/emulated-9.0-l4/2048x1024x151936");
+  cell.seed = 7;
+  EXPECT_EQ(cell.Id(), "flce-bf16-fp32-accum/torch-2.13.0/liger-0.8.5/my.diff/emulated-9.0-l4/2048x1024x151936/seed-7");
 }
 
 TEST(CellTest, ShapeRefusesWhatIsNoShape) {
@@ -38,6 +40,8 @@ TEST(ObservationTest, ReadsWhatItWrites) {
   o.complete = true;
   o.cell_id = "id";
   o.case_name = "case";
+  o.poisoned = true;
+  o.fix = FixEffect{true, {{"liger_kernel/ops/a.py", "f", false}, {"liger_kernel/ops/a.py", "g", std::nullopt}}};
   o.torch = "2.13.0+cu130";
   o.overloads = {"default", "dtype_out"};
   o.call_present = true;

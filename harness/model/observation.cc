@@ -246,6 +246,7 @@ Result<Observation> ObservationFromJson(const Json& json) {
   reader.Read("inputs_bytes", o.inputs_bytes);
   reader.Read("timings_ms", o.timings_ms);
   reader.Read("skipped", o.skipped);
+  reader.Read("poisoned", o.poisoned);
   reader.Read("error", o.error);
   reader.Read("environment", o.environment);
   reader.Read("tensors", o.tensor_files);
@@ -294,6 +295,22 @@ Result<Observation> ObservationFromJson(const Json& json) {
     if (const Json* site = affected.Member("call_site")) {
       FLCE_TRY(o.call_site, FrameFromJson(*site, "observation.affected.call_site"));
     }
+  }
+  if (const Json* member = reader.Member("fix")) {
+    FixEffect fix;
+    JsonReader effect(*member, "observation.fix");
+    effect.Read("watched", fix.watched);
+    effect.ForEach("changes", [&](const Json& element, const std::string& path) -> Status {
+      FixChange change;
+      JsonReader item(element, path);
+      item.Read("file", change.file);
+      item.Read("name", change.name);
+      item.Read("ran", change.ran);
+      fix.changes.push_back(std::move(change));
+      return item.status();
+    });
+    FLCE_TRY_DO(effect.status());
+    o.fix = std::move(fix);
   }
   if (const Json* member = reader.Member("probe")) {
     JsonReader probe(*member, "observation.probe");
@@ -348,6 +365,13 @@ Result<Observation> ObservationFromJson(const Json& json) {
 }
 
 Json ToJson(const Observation& o) {
+  Json fix = nullptr;
+  if (o.fix) {
+    Json changes = Json::array();
+    for (const FixChange& change : o.fix->changes)
+      changes.push_back({{"file", change.file}, {"name", change.name}, {"ran", change.ran ? Json(*change.ran) : Json(nullptr)}});
+    fix = {{"watched", o.fix->watched}, {"changes", std::move(changes)}};
+  }
   Json stages = Json::array();
   for (Stage stage : o.stages) stages.push_back(Text(stage));
   Json calls = Json::array();
@@ -380,6 +404,7 @@ Json ToJson(const Observation& o) {
       {"stages", std::move(stages)},
       {"stage", o.stage ? Json(Text(*o.stage)) : Json(nullptr)},
       {"exception", o.exception ? ToJson(*o.exception) : Json(nullptr)},
+      {"fix", std::move(fix)},
       {"probe",
        {{"ran", o.probe_ran},
         {"calls", std::move(calls)},
@@ -390,6 +415,7 @@ Json ToJson(const Observation& o) {
       {"timings_ms", o.timings_ms},
       {"emulator", {{"refused", std::move(refused)}}},
       {"values", o.values_computed ? "computed" : "not_computed"},
+      {"poisoned", o.poisoned ? Json(*o.poisoned) : Json(nullptr)},
       {"tensors", o.tensor_files},
       {"error", o.error},
       {"skipped", o.skipped},

@@ -84,6 +84,18 @@ struct ProbeCall {
   std::string operand_dtype, accumulator_dtype;
 };
 
+/// A piece of code that a fix changes: a function, or a module's code outside of functions ("<module>").
+struct FixChange {
+  std::string file, name;
+  std::optional<bool> ran;  ///< entered, or read by Dynamo; nullopt: cannot be seen
+};
+
+/// What became of a fix that puts files in the place of others.
+struct FixEffect {
+  bool watched = false;  ///< every run was watched for the changes until one ran; otherwise nothing follows from `ran`
+  std::vector<FixChange> changes;
+};
+
 struct MemoryBlock {
   uint64_t bytes = 0;
   std::vector<Frame> frames;
@@ -119,6 +131,8 @@ struct Observation {
   std::optional<Stage> stage;  ///< where it stopped
   std::optional<ExceptionRecord> exception;  ///< of import, device or building the case: before any phase
 
+  std::optional<FixEffect> fix;
+
   bool probe_ran = false;
   std::vector<ProbeCall> probe_calls;
   std::optional<ExceptionRecord> probe_exception;
@@ -129,6 +143,7 @@ struct Observation {
   std::map<std::string, double> timings_ms;
   std::vector<std::pair<std::string, int64_t>> refused;  ///< emulator entry points that were asked for and are not emulated
   bool values_computed = false;
+  std::optional<bool> poisoned;  ///< free device memory held NaNs before each measured run; nullopt: not asked for
   std::map<std::string, std::string> tensor_files;  ///< "eager", "compiled" -> file in the cell's folder
   std::string error;    ///< why the worker itself could not do its work (complete is false), "" otherwise
   std::string skipped;  ///< the case's own word on why it cannot run here

@@ -156,6 +156,8 @@ Json ToJson(const CellRecord& cell) {
       {"python", TextOrNull(cell.python)},
       {"device", {{"kind", Text(cell.device_kind)}, {"name", TextOrNull(cell.device_name)}, {"capability", cell.capability}}},
       {"shape", cell.shape ? Json(Text(*cell.shape)) : Json(nullptr)},
+      {"seed", OrNull(cell.seed)},
+      {"poisoned", OrNull(cell.poisoned)},
       {"evidence", Text(cell.verdict.evidence)},
       {"outcome", Text(cell.verdict.outcome)},
       {"reason", TextOrNull(Text(cell.verdict.reason))},
@@ -244,6 +246,8 @@ Result<CellRecord> CellRecordFromJson(const Json& json) {
   reader.Read("origin", cell.origin);
   reader.Read("seconds", cell.seconds);
   reader.Read("folder", cell.folder);
+  reader.Read("seed", cell.seed);
+  reader.Read("poisoned", cell.poisoned);
   reader.ForEach("findings", [&](const Json& element, const std::string& where) -> Status {
     Finding finding;
     JsonReader item(element, where);

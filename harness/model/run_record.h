@@ -48,6 +48,8 @@ struct CellRecord {
   DeviceKind device_kind = DeviceKind::kEmulated;
   std::string device_name, capability;
   std::optional<Shape> shape;
+  std::optional<int64_t> seed;   ///< nullopt: kDefaultSeed
+  std::optional<bool> poisoned;  ///< free device memory held NaNs before each measured run; nullopt: not asked for
   Verdict verdict;
   std::optional<Standing> standing;
   std::string expectation;  ///< the rule that was matched, in words

@@ -11,7 +11,8 @@ namespace flce {
 /// A finding beside the outcome: something a reader must know even if the cell passed (a broken memory budget, an
 /// emulator entry point that was refused, two sources that disagree on the stage).
 struct Finding {
-  std::string kind;  ///< "memory_budget", "out_of_memory", "refused_api", "stage_disagreement", "version_surprise"
+  std::string kind;  ///< "memory_budget", "out_of_memory", "refused_api", "stage_disagreement", "version_surprise",
+                     ///< "fix_no_effect", ...
   std::string text;
 };
 

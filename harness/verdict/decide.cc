@@ -47,6 +47,7 @@ class Decision {
     } else {
       DecidePassed(facts_.call, o_, numerics, verdict_);
     }
+    LookAtFix();
     AddFindings(memory_budget);
     return std::move(verdict_);
   }
@@ -58,6 +59,17 @@ class Decision {
     verdict_.outcome = outcome;
     verdict_.reason = reason;
     verdict_.explanation = std::move(explanation);
+  }
+
+  /// A fix of which nothing ran has no part in what happened: neither in a pass nor in the failure it leaves.
+  void LookAtFix() {
+    const std::string why = WhyFixHadNoEffect(o_);
+    if (why.empty()) return;
+    verdict_.findings.push_back({"fix_no_effect", "The fix changed nothing that ran: " + why + "."});
+    const bool passed = verdict_.outcome == Outcome::kNotReproduced && verdict_.reason == Reason::kFixed;
+    if (!passed && verdict_.outcome != Outcome::kReproduced) return;
+    verdict_.reason = Reason::kFixNoEffect;
+    verdict_.explanation += " The fix has no part in it: " + why + ".";
   }
 
   /// The worker's process ended without an observation.

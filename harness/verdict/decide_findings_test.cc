@@ -57,6 +57,18 @@ TEST(DecideTest, FindingsNameWhatDisagrees) {
             "process_end: after its result was written the worker died of signal 6\n");
 }
 
+TEST(DecideTest, AFixOfWhichNothingRanIsNamedWhateverTheOutcome) {
+  Given given;
+  given.o.fix = FixEffect{true, {{"liger_kernel/ops/a.py", "f", false}, {"liger_kernel/ops/a.py", "<module>", false},
+                                 {"liger_kernel/ops/b.py", "g", false}, {"liger_kernel/ops/b.py", "h", false}}};
+  given.o.call_present = false;
+  const Verdict verdict = given.Decided();
+  EXPECT_EQ(verdict.reason, Reason::kNotAffected);
+  EXPECT_EQ(Findings(verdict),
+            "fix_no_effect: The fix changed nothing that ran: it changes f of liger_kernel/ops/a.py, liger_kernel/ops/a.py, "
+            "g of liger_kernel/ops/b.py and 1 more, and none of that ever ran.\n");
+}
+
 TEST(DecideTest, EvidenceFollowsTheDevice) {
   Given given;
   EXPECT_EQ(given.Decided().evidence, Evidence::kEmulated);

@@ -30,6 +30,27 @@ const std::vector<Row>& Rows() {
        "Title of tier1-addmm-dtype-decomposition, at the call in liger_kernel/ops/fused_linear_cross_entropy.py."},
       {"Tier 2 at the call", [](Given& g) { g.FailCompiled(MatchOf(kTier2, Family::kTier2, {"addmm"})); }, Outcome::kReproduced, Reason::kNone, kTier2,
        "Title of tier2-addmm-dtype-lowering, at the call in liger_kernel/ops/fused_linear_cross_entropy.py."},
+      {"a fix of which nothing ran, where nothing fails",
+       [](Given& g) { g.o.fix = FixEffect{true, {{"liger_kernel/ops/swiglu.py", "swiglu_forward", false}}}; }, Outcome::kNotReproduced,
+       Reason::kFixNoEffect, "",
+       "Eager reached the call, liger_kernel/ops/fused_linear_cross_entropy.py was compiled with the call in the graph, and nothing failed. The "
+       "fix has no part in it: it changes swiglu_forward of liger_kernel/ops/swiglu.py, which never ran."},
+      {"a fix of which nothing ran leaves the failure",
+       [](Given& g) {
+         g.FailCompiled(MatchOf(kTier2, Family::kTier2, {"addmm"}));
+         g.o.fix = FixEffect{true, {}};
+       },
+       Outcome::kReproduced, Reason::kFixNoEffect, kTier2,
+       "Title of tier2-addmm-dtype-lowering, at the call in liger_kernel/ops/fused_linear_cross_entropy.py. The fix has no part in it: it changes "
+       "no code, only comments or layout."},
+      {"a fix of which something ran", [](Given& g) { g.o.fix = FixEffect{true, {{"a.py", "f", false}, {"a.py", "g", true}}}; },
+       Outcome::kNotReproduced, Reason::kFixed, "",
+       "Eager reached the call, liger_kernel/ops/fused_linear_cross_entropy.py was compiled with the call in the graph, and nothing failed."},
+      {"a fix of which something cannot be seen", [](Given& g) { g.o.fix = FixEffect{true, {{"a.py", "f", std::nullopt}}}; }, Outcome::kNotReproduced,
+       Reason::kFixed, "",
+       "Eager reached the call, liger_kernel/ops/fused_linear_cross_entropy.py was compiled with the call in the graph, and nothing failed."},
+      {"a fix that nobody watched", [](Given& g) { g.o.fix = FixEffect{false, {{"a.py", "f", false}}}; }, Outcome::kNotReproduced, Reason::kFixed, "",
+       "Eager reached the call, liger_kernel/ops/fused_linear_cross_entropy.py was compiled with the call in the graph, and nothing failed."},
       {"Tier 2 of somebody else's addmm", [](Given& g) { g.FailCompiled(MatchOf(kTier2, Family::kTier2, {"addmm"}), {}, "user/model.py"); },
        Outcome::kUnexpected, Reason::kNone, kTier2,
        "The words of tier2-addmm-dtype-lowering, but raised outside liger_kernel/ops/fused_linear_cross_entropy.py."},
@@ -339,7 +360,7 @@ TEST(DecideTest, TheTableHasEveryOutcomeAndEveryReasonOfAnObservation) {
   for (Outcome outcome : AllOutcomes()) {
     EXPECT_TRUE(std::any_of(Rows().begin(), Rows().end(), [&](const Row& row) { return row.outcome == outcome; })) << Text(outcome);
   }
-  for (Reason reason : {Reason::kFixed, Reason::kNotAffected, Reason::kNotExercised, Reason::kNotCompiled, Reason::kUnsupported, Reason::kOutOfMemory})
+  for (Reason reason : {Reason::kFixed, Reason::kNotAffected, Reason::kNotExercised, Reason::kNotCompiled, Reason::kFixNoEffect, Reason::kUnsupported, Reason::kOutOfMemory})
     EXPECT_TRUE(std::any_of(Rows().begin(), Rows().end(), [&](const Row& row) { return row.reason == reason; })) << Text(reason);
 }
 

@@ -129,7 +129,24 @@ std::string WhyNotCompiled(const CaseFacts::Call& call, const Observation& o) {
   return "";
 }
 
+constexpr size_t kChangesNamed = 3;
+
 }  // namespace
+
+std::string WhyFixHadNoEffect(const Observation& o) {
+  if (!o.fix || !o.fix->watched) return "";
+  const std::vector<FixChange>& changes = o.fix->changes;
+  if (changes.empty()) return "it changes no code, only comments or layout";
+  if (std::any_of(changes.begin(), changes.end(), [](const FixChange& change) { return change.ran.value_or(true); })) return "";
+  std::vector<std::string> names;
+  for (const FixChange& change : changes) {
+    if (names.size() == kChangesNamed) break;
+    names.push_back((change.name == "<module>" ? "" : change.name + " of ") + change.file);
+  }
+  const size_t more = changes.size() - names.size();
+  return "it changes " + Join(names, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "") +
+         (changes.size() == 1 ? ", which never ran" : ", and none of that ever ran");
+}
 
 void DecidePassed(const CaseFacts::Call& call, const Observation& o, const NumericsRecord* numerics, Verdict& verdict) {
   const auto set = [&verdict](Outcome outcome, Reason reason, std::string explanation) {

@@ -1,8 +1,10 @@
 """The worker's Python parts that need no torch."""
 
 import importlib
+import importlib.util
 import json
 import os
+import shutil
 import struct
 import sys
 import tempfile
@@ -12,7 +14,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "python"))
 
-from flce_worker import exceptions, hooks, memory, native, paths, safetensors, source, stage  # noqa: E402
+from flce_worker import changes, effect, exceptions, hooks, memory, native, paths, safetensors, source, stage  # noqa: E402
 
 
 def caught(function):
@@ -313,6 +315,160 @@ class Profile(unittest.TestCase):
         self.assertEqual(native.profile_text({"id": "l4", "name": "NVIDIA L4", "capability": "8.9", "integrated": True,
                                               "driver": None, "source": "x"}),
                          "name=NVIDIA L4\ncapability=8.9\nintegrated=1")
+
+
+class Poison(unittest.TestCase):
+    def test_free_pieces_beside_live_blocks_are_found(self):
+        segments = [{"segment_pool_id": (0, 0), "blocks": [{"size": 512, "state": "active_allocated"}, {"size": 1536, "state": "inactive"}]},
+                    {"segment_pool_id": (0, 1), "blocks": [{"size": 4096, "state": "inactive"}]},
+                    {"blocks": [{"size": 1024, "state": "inactive"}, {"size": 2048, "state": "active_awaiting_free"}]}]
+        self.assertEqual(memory.free_pieces(segments), [1536, 1024])
+
+
+class Changes(unittest.TestCase):
+    OLD = """
+        'a docstring'
+        import os
+        LIMIT = 1
+
+        def one(a):
+            'says what'
+            return a
+
+        class Two:
+            step = 1
+
+            @staticmethod
+            def three():
+                def inner():
+                    return 1
+                return inner()
+
+            def four(self):
+                return 4
+    """
+
+    def names(self, *replacements):
+        old = textwrap.dedent(self.OLD)
+        new = old
+        for before, after in replacements:
+            self.assertIn(before, new)
+            new = new.replace(before, after)
+        return [name for name, _, _ in changes.changed(old, new)]
+
+    def test_what_is_no_code_is_no_change(self):
+        self.assertEqual(self.names(("import os", "\n\n# why\nimport os"), ("return a", "return (a)  # a"), ("says what", "says more")), [])
+
+    def test_a_change_belongs_to_the_innermost_function(self):
+        self.assertEqual(self.names(("return a", "return a + 1")), ["one"])
+        self.assertEqual(self.names(("return 1", "return 2")), ["Two.three.inner"])
+        self.assertEqual(self.names(("return inner()", "return inner() + 1")), ["Two.three"])
+        self.assertEqual(self.names(("one(a)", "one(a=2)"), ("return 4", "return 5")), ["one", "Two.four"])
+
+    def test_code_outside_of_functions_is_one_piece(self):
+        for replacement in (("LIMIT = 1", "LIMIT = 2"), ("step = 1", "step = 2"), ("    @staticmethod\n", "    @classmethod\n"),
+                            ("    def four(self):\n        return 4\n", "    pass\n")):
+            self.assertEqual(self.names(replacement), [changes.MODULE], replacement)
+
+    def test_a_new_function_is_one_that_has_to_run(self):
+        self.assertEqual(self.names(("LIMIT = 1", "LIMIT = 1\n\ndef new():\n    return 1\n")), ["new"])
+
+    def test_the_line_is_that_of_the_code_object(self):
+        text = textwrap.dedent(self.OLD)
+        found = {name: line for name, line, _ in changes.changed("", text)}
+        space = {}
+        exec(compile(text, "two.py", "exec"), space)
+        self.assertEqual(found["Two.three"], space["Two"].three.__code__.co_firstlineno)
+        self.assertEqual(found["one"], space["one"].__code__.co_firstlineno)
+
+    def test_what_is_not_python_is_one_piece(self):
+        self.assertEqual(changes.changed("def (", "def ("), [])
+        self.assertEqual(changes.changed("def (", "def )"), [(changes.MODULE, 0, ())])
+
+    def test_files_that_hide_others_and_files_of_hooks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for root in ("overlay", "liger"):
+                os.makedirs(os.path.join(folder, root, "liger_kernel"))
+            self.write(folder, "liger/liger_kernel/a.py", "def f():\n    return 1\n")
+            self.write(folder, "overlay/liger_kernel/a.py", "def f():\n    return 2\n")
+            for root in ("overlay", "liger"):
+                self.write(folder, root + "/liger_kernel/b.py", "def g():\n    return 1\n")
+            self.write(folder, "overlay/liger_kernel/c.py", "NEW = 1\n")
+            with open(json.__file__, encoding="utf-8") as source:
+                text = source.read()
+            self.write(folder, "json.py", text + "\n\ndef more():\n    pass\n")
+            sys_path = [os.path.join(folder, "overlay"), os.path.join(folder, "liger")]
+            fix = {"name": "f", "hooks": [{"module": "json", "file": os.path.join(folder, "json.py")}]}
+            found = [(change.file, change.name) for change in changes.of_fix(sys_path, fix)]
+            self.assertEqual(found, [("liger_kernel/a.py", "f"), ("liger_kernel/c.py", changes.MODULE), ("json/__init__.py", "more")])
+            self.assertIsNone(changes.of_fix(sys_path, {"name": "none"}))
+            self.assertIsNone(changes.of_fix(sys_path[1:], {"name": "f"}))
+
+    @staticmethod
+    def write(folder, name, text):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
+            out.write(text)
+
+
+class EffectOfAFix(unittest.TestCase):
+    """A fix that changes flce_probe_NAME in a package of its own; only what needs no torch."""
+
+    def effect(self, old, new):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        for root, text in (("liger", old), ("overlay", new)):
+            os.makedirs(os.path.join(folder, root, "liger_kernel"))
+            Changes.write(folder, root + "/liger_kernel/one.py", textwrap.dedent(text))
+        self.path = os.path.join(folder, "overlay/liger_kernel/one.py")
+        return effect.Effect([os.path.join(folder, "overlay"), os.path.join(folder, "liger")], {"name": "f"})
+
+    def load(self):
+        name = "flce_effect_one"
+        self.addCleanup(sys.modules.pop, name, None)
+        spec = importlib.util.spec_from_file_location(name, self.path)
+        module = sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    def ran(self, seen):
+        return {change["name"]: change["ran"] for change in seen.record()["changes"]}
+
+    def test_a_function_that_is_never_called(self):
+        seen = self.effect("def f():\n    return 1\n", "def f():\n    return 2\n")
+        with seen.imports():
+            module = self.load()
+        seen.look_at_modules()
+        self.assertTrue(seen.open)
+        self.assertEqual(self.ran(seen), {"f": False})
+        seen.entered(module.f.__code__)
+        self.assertFalse(seen.open)
+        self.assertEqual(self.ran(seen), {"f": True})
+
+    def test_a_function_that_the_import_calls(self):
+        seen = self.effect("def f():\n    return 1\nX = f()\n", "def f():\n    return 2\nX = f()\n")
+        with seen.imports():
+            self.load()
+        self.assertEqual(self.ran(seen), {"f": True})
+
+    def test_code_of_a_module_runs_when_it_is_imported(self):
+        seen = self.effect("X = 1\n", "X = 2\n")
+        seen.look_at_modules()
+        self.assertEqual(self.ran(seen), {changes.MODULE: False})
+        self.load()
+        seen.look_at_modules()
+        self.assertEqual(self.ran(seen), {changes.MODULE: True})
+
+    def test_a_function_that_cannot_be_seen_decides_nothing(self):
+        text = "import functools\n@functools.lru_cache\ndef f():\n    return %d\n"
+        seen = self.effect(text % 1, text % 2)
+        self.load()
+        seen.look_at_modules()
+        self.assertEqual(self.ran(seen), {"f": None})
+        self.assertFalse(seen.open)
+
+    def test_a_fix_of_comments_changes_nothing(self):
+        self.assertEqual(self.effect("X = 1\n", "X = 1  # one\n").record(), {"watched": True, "changes": []})
+        self.assertIsNone(effect.Effect([], {"name": "none", "hooks": []}).record())
 
 
 if __name__ == "__main__":

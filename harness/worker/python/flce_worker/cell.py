@@ -7,7 +7,7 @@ import sys
 import time
 import types
 
-from . import environment, exceptions, hooks, source
+from . import effect, environment, exceptions, hooks, source
 from .native import Emulator, Progress
 from .paths import Paths
 
@@ -31,6 +31,7 @@ class Cell:
         self.request = request
         self.case_file = None
         self.call_branch = None
+        self.effect = None
         self.progress = progress or Progress()
         self.progress.log_to(os.path.join(request["output_dir"], "progress.ndjson"))
         self.emulator = emulator or Emulator()
@@ -43,11 +44,12 @@ class Cell:
                        "count": None, "arch_list": [], "total_memory": None},
             "affected": {"overloads": [], "call_present": None, "call_site": None},
             "stages": [], "stage": None, "exception": None, "skipped": None,
-            "probe": {"ran": False, "calls": [], "exception": None},
+            "fix": None, "probe": {"ran": False, "calls": [], "exception": None},
             "eager": _not_run(), "compiled": dict(_not_run(), first_call_seconds=None, graphs=None),
             "memory": {"inputs_bytes": None, "top_blocks": []},
             "timings_ms": {"import": None, "eager": None, "compiled_first": None, "compiled": None},
             "emulator": None, "tensors": {"inputs": None, "eager": None, "compiled": None}, "values": "not_computed",
+            "poisoned": None,
             "log": {"dynamo_suppressed": False, "stderr_tail": None}, "environment": environment.variables(),
         }
 
@@ -62,6 +64,8 @@ class Cell:
             self.observation["complete"] = True
         finally:
             self.observation["stages"] = list(self.progress.stages)
+            if self.effect is not None:
+                self.observation["fix"] = self.effect.record()
         return self.observation
 
     @property
@@ -85,19 +89,22 @@ class Cell:
         try:
             fix = request.get("fix") or {}
             hooks.install(fix)
-            import torch
+            self.effect = effect.Effect(request.get("sys_path") or (), fix)
+            with self.effect.imports(torch=True):
+                import torch
 
-            self.observation["versions"].update(environment.torch_versions(torch))
-            self.observation["versions"]["triton"] = environment.triton_version()
-            self.observation["versions"].update(environment.liger(request.get("sys_path") or ()))
-            import torch._dynamo
-            import torch._inductor.compile_fx
+                self.observation["versions"].update(environment.torch_versions(torch))
+                self.observation["versions"]["triton"] = environment.triton_version()
+                self.observation["versions"].update(environment.liger(request.get("sys_path") or ()))
+                import torch._dynamo
+                import torch._inductor.compile_fx
 
-            if fix.get("python"):
-                importlib.import_module(fix["python"])
             self._affected(torch)
-            self.module = importlib.import_module(request["case"]["module"])
-            self.case_file = getattr(self.module, "__file__", None)
+            with self.effect.imports():
+                if fix.get("python"):
+                    importlib.import_module(fix["python"])
+                self.module = importlib.import_module(request["case"]["module"])
+                self.case_file = getattr(self.module, "__file__", None)
         except BaseException as error:
             self._stop("import", error)
         finally:
@@ -136,13 +143,11 @@ class Cell:
         try:
             make = InputMaker(self.request["seed"], LARGEST_GENERATED if emulated else None)
             function = getattr(self.module, description["function"])
-            case = function(description.get("parameters") or {}, self.request["shape"], make)
+            with self.effect.imports():  # a case imports what it is about when it is built
+                case = function(description.get("parameters") or {}, self.request["shape"], make)
+            self.effect.look_at_modules()
             if emulated and case.needs_values:
                 raise Skipped("sizes depend on computed values here, and the emulated device computes none; use --device cuda")
-            if not emulated and self.request["measure"].get("poison"):
-                from .memory import poison
-
-                poison(torch, 64 << 20)
             return case
         except BaseException as error:
             self._stop("eager", error)
@@ -161,12 +166,15 @@ class Cell:
             self._stop("eager", error)
         launches = Log(self.emulator)
         context = types.SimpleNamespace(paths=paths, progress=self.progress, launches=launches,
-                                        measure=self.request["measure"], compile=self.request["case"]["compile"],
-                                        call_branch=self.call_branch)
+                                        real=self.request["device"]["kind"] == "cuda", measure=self.request["measure"],
+                                        compile=self.request["case"]["compile"], call_branch=self.call_branch,
+                                        effect=self.effect)
         phases = Phases(runner, context)
         keep = Keep(self, runner)
 
         observation["probe"] = phases.probe()
+        if observation["probe"]["ran"]:
+            phases.watch(runner.case.step)
         observation["eager"] = phases.eager()
         keep.outputs("eager", observation["eager"])
         if observation["eager"]["status"] == "raised":
@@ -176,6 +184,7 @@ class Cell:
             self._compiled(phases, runner, keep)
         runner.release()
         observation["memory"]["top_blocks"] = phases.top_blocks
+        observation["poisoned"] = phases.poisoned
         observation["emulator"] = launches.summary()
         if launches.events:
             with open(os.path.join(self.request["output_dir"], "sequence.json"), "w", encoding="utf-8") as file:
@@ -204,6 +213,8 @@ class Cell:
         if phase["status"] == "raised" and observation["stage"] is None:
             observation["stage"] = stage.stopped_at(phase["exception"], self.progress.last)
         keep.timings(runner, step, phase)
+        if phase["status"] == "ok":
+            phases.watch(step)
 
 
 class Keep:

@@ -128,17 +128,29 @@ def out_of_memory(error, peak):
             "allocated_bytes": getattr(peak, "allocated", None), "message": message[:4000]}
 
 
-def poison(torch, pattern_bytes):
-    """Fills free blocks of the allocator with 0xff (NaN in every float type), so that reading what nobody wrote shows.
+def poison(torch, share=0.5):
+    """Fills the memory that the next run gets with 0xff (NaN in every float type), so that reading what nobody wrote shows.
 
-    The blocks go back to the allocator and are what the next run gets."""
-    held = []
+    The free pieces beside live blocks, small blocks of every size, and one large block of `share` of what the device has
+    free all go back to the allocator, which serves the next run from them. Raises what the allocator raises."""
+    torch.cuda.synchronize()
+    torch.cuda.empty_cache()
+    held = [_filled(torch, size) for size in sorted(free_pieces(torch.cuda.memory_snapshot()), reverse=True)]
     size = 512
-    while size <= pattern_bytes:
-        for _ in range(4):
-            block = torch.empty(size, dtype=torch.uint8, device="cuda")
-            block.fill_(0xFF)
-            held.append(block)
-        size *= 4
+    while size <= 1 << 20:
+        held += [_filled(torch, size) for _ in range(16)]
+        size *= 2
+    free, _ = torch.cuda.mem_get_info()
+    held.append(_filled(torch, max(2 << 20, int(free * share) >> 21 << 21)))
     torch.cuda.synchronize()
     held.clear()
+
+
+def _filled(torch, size):
+    return torch.full((size,), 0xFF, dtype=torch.uint8, device="cuda")
+
+
+def free_pieces(segments):
+    """Sizes of the free blocks of a snapshot's segments, without those of private pools (CUDA graphs)."""
+    return [block["size"] for segment in segments if tuple(segment.get("segment_pool_id") or (0, 0)) == (0, 0)
+            for block in segment["blocks"] if block["state"] == "inactive"]

@@ -1,5 +1,6 @@
 """The two measured phases: eager, then compiled."""
 
+import contextlib
 import time
 
 import torch
@@ -17,10 +18,12 @@ def not_run():
 class Phases:
     def __init__(self, runner, context):
         """`context`: paths, progress, launches (a launches.Log), measure (the request's), compile (the case's),
-        call_branch (source.call_branch of the case's call)."""
+        call_branch (source.call_branch of the case's call), effect (an effect.Effect), real (False on the emulated
+        device)."""
         self._runner = runner
         self._context = context
         self.top_blocks = []
+        self.poisoned = None  # True: free memory held NaNs before each measured run
         self.allocated = None
 
     def probe(self):
@@ -37,6 +40,18 @@ class Phases:
         self._runner.release()
         found["calls"] = watch.calls
         return found
+
+    def watch(self, step):
+        """A run for the sake of what it enters, as long as nothing that the fix changes is known to have run."""
+        if not self._context.effect.open:
+            return
+        try:
+            with self._context.effect.running():
+                self._runner.run(step)
+                torch.cuda.synchronize()
+        except BaseException:  # the run that counts says what failed
+            pass
+        self._runner.release()
 
     def eager(self):
         phase = not_run()
@@ -61,7 +76,7 @@ class Phases:
             self._context.launches.begin("compile and first run")
             started = time.monotonic()
             try:
-                with self._peak(False) as peak:
+                with self._peak(False) as peak, self._watched_compile():
                     phase["backward"] = self._runner.run(step, lambda: progress.mark("backward"))
                     torch.cuda.synchronize()
                 phase["status"] = "ok"
@@ -76,9 +91,20 @@ class Phases:
                 phase["launches"] = self._context.launches.take()
         return phase, step
 
+    @contextlib.contextmanager
+    def _watched_compile(self):
+        effect = self._context.effect
+        with contextlib.ExitStack() as stack:
+            if effect.open:
+                stack.enter_context(effect.tracing())
+                if effect.in_torch:
+                    stack.enter_context(effect.running())
+            yield
+
     def _measured(self, name, phase, step, on_backward):
         launches = self._context.launches
         self._runner.release()
+        self._poison()
         launches.begin(name)
         started, peak = time.monotonic(), None
         try:
@@ -94,6 +120,16 @@ class Phases:
         phase["launches"] = launches.take()
         if peak is not None and peak.top_blocks:
             self.top_blocks = peak.top_blocks
+
+    def _poison(self):
+        """On a real GPU alone: the emulated device computes nothing that could show."""
+        if not (self._context.real and self._context.measure.get("poison")):
+            return
+        try:
+            memory.poison(torch)
+            self.poisoned = self.poisoned is not False
+        except Exception:  # a device without room: the run itself is not spoiled, the report says so
+            self.poisoned = False
 
     def _peak(self, blocks):
         return memory.Peak(self._context.paths, blocks)

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from . import environment, hooks
+from . import effect, environment, hooks
 from .native import Emulator
 
 
@@ -27,15 +27,18 @@ def start(text):
             sys.path.insert(0, entry)
     fix = description.get("fix") or {}
     hooks.install(fix)
-    import torch
+    changed = effect.Effect(description["sys_path"], fix)
+    with changed.imports(torch=True):
+        import torch
 
-    torch.set_num_threads(1)
-    import torch._dynamo
-    import torch._inductor.compile_fx
-    import torch._inductor.lowering  # noqa: F401
+        torch.set_num_threads(1)
+        import torch._dynamo
+        import torch._inductor.compile_fx
+        import torch._inductor.lowering  # noqa: F401
 
-    if fix.get("python"):
-        importlib.import_module(fix["python"])
+    with changed.imports():
+        if fix.get("python"):
+            importlib.import_module(fix["python"])
     return json.dumps({"python": environment.python_version(), **environment.torch_versions(torch),
                        "triton": environment.triton_version()})
 
