@@ -86,6 +86,34 @@ TEST(WordsTest, FixesCountOnlyWhereThereIsSomethingToFix) {
   EXPECT_EQ(FixSummaries(small, "flce-bf16-fp32-accum").front().affected, 0) << "where the machine failed nothing is known";
 }
 
+TEST(WordsTest, AFixTableHasVerdictAndTime) {
+  CellRecord none = TierTwoCell(), fixed = none;
+  none.fix = "none";
+  fixed.fix = "guard";
+  fixed.verdict = {};
+  fixed.verdict.outcome = Outcome::kNotReproduced;
+  fixed.verdict.reason = Reason::kFixed;
+  fixed.verdict.evidence = Evidence::kExecuted;
+  fixed.timings_ms = {{"eager", 85}, {"compiled", 40}, {"compiled_first", 1500}};
+  CellRecord slower = fixed;
+  slower.timings_ms["compiled"] = 42;
+  slower.seed = 2;
+  RunRecord run;
+  run.cells = {none, fixed, slower};
+  const std::vector<FixTable> tables = FixTables(run, SampleOptions());
+  ASSERT_EQ(tables.size(), 1u);
+  ASSERT_EQ(tables[0].rows.size(), 2u);
+  EXPECT_EQ(tables[0].rows[0].verdict, "Tier 2");
+  EXPECT_EQ(TimeWords(tables[0].rows[0]), "not measured");
+  EXPECT_EQ(tables[0].rows[1].verdict, "fixed in 2");
+  EXPECT_EQ(TimeWords(tables[0].rows[1]), "85 ms -> 41 ms, 1.5 s first");
+  EXPECT_EQ(TimeWords(fixed), "eager 85 ms, compiled 40 ms; first call, compile included, 1.5 s");
+  EXPECT_EQ(TimeWords(none), "");
+  EXPECT_NE(RenderTerminal(run, SampleOptions(), TerminalOptions{}).find("85 ms -> 41 ms, 1.5 s first"), std::string::npos);
+  run.cells = {none};
+  EXPECT_TRUE(FixTables(run, SampleOptions()).empty());
+}
+
 TEST(TerminalTest, OneCellIsTheGolden) {
   TerminalOptions terminal;
   terminal.width = 80;

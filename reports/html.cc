@@ -208,7 +208,7 @@ Json PageData::Build(const RunRecord* before) {
     cases[Line(name, 100)] = info == options_.cases.end() ? "" : Line(info->second.title);
     for (const FixSummary& fix : FixSummaries(run_, name))
       if (fix.fix != "none")
-        fixes.push_back({{"case", Line(name, 100)}, {"fix", Line(fix.fix, 60)}, {"works", fix.fixed}, {"affected", fix.affected}, {"fails", fix.failing}, {"ratio", fix.ratio}, {"eager", fix.eager_peak}, {"compiled", fix.compiled_peak}, {"over", fix.over_budget}, {"shape", fix.shape}, {"numbers", fix.numerics}});
+        fixes.push_back({{"case", Line(name, 100)}, {"fix", Line(fix.fix, 60)}, {"works", fix.fixed}, {"affected", fix.affected}, {"fails", fix.failing}, {"ratio", fix.ratio}, {"eager", fix.eager_peak}, {"compiled", fix.compiled_peak}, {"over", fix.over_budget}, {"shape", fix.shape}, {"numbers", fix.numerics}, {"time", TimeWords(fix)}});
   }
   data["signatures"] = std::move(signatures);
   data["cases"] = std::move(cases);

@@ -109,26 +109,26 @@ std::string Proof(const CellRecord& cell, const ReportOptions& options, const Ma
   if (known) row("What to do", md.Words(signature.what_to_do));
   row("Fingerprint", known ? "" : md.Code(cell.verdict.fingerprint));
   row("Memory", md.Words(MemoryWords(cell)));
+  row("Time", md.Words(TimeWords(cell)));
   row("Numbers", md.Words(NumericsWords(cell)));
   for (const Finding& finding : cell.verdict.findings) row("Note", md.Words(finding.text));
   row("Evidence", md.Words(EvidenceWords(cell)));
   return out;
 }
 
-std::string FixTable(const RunRecord& run, const Markdown& md) {
+std::string FixesTable(const RunRecord& run, const ReportOptions& options, const Markdown& md) {
   std::string out;
-  for (const std::string& case_name : CaseNames(run)) {
-    const std::vector<FixSummary> fixes = FixSummaries(run, case_name);
-    if (fixes.size() < 2 && (fixes.empty() || fixes[0].fix == "none")) continue;
-    out += "\n" + md.Code(case_name) + "\n\n| fix | works in | fails in | peak, eager | peak, compiled | ratio | numbers |\n| --- | --- | --- | --- | --- | --- | --- |\n";
-    for (const FixSummary& fix : fixes) {
+  for (const FixTable& table : FixTables(run, options)) {
+    out += "\n" + md.Code(table.case_name) + (table.shape.empty() ? "" : ", " + table.shape) +
+           "\n\n| fix | verdict | peak, eager | peak, compiled | ratio | time, eager -> compiled | numbers, against eager |\n| --- | --- | --- | --- | --- | --- | --- |\n";
+    for (const FixSummary& fix : table.rows) {
       char ratio[32] = "";
       if (fix.ratio > 0) std::snprintf(ratio, sizeof ratio, "%.3g x%s", fix.ratio, fix.over_budget ? " **over budget**" : "");
-      out += "| " + md.Code(fix.fix) + " | " + std::to_string(fix.fixed) + " of " + std::to_string(fix.affected) + " | " + std::to_string(fix.failing) + " | " +
-             (fix.ratio > 0 ? HumanBytes(fix.eager_peak) : "") + " | " + (fix.ratio > 0 ? HumanBytes(fix.compiled_peak) : "") + " | " + ratio + " | " +
-             md.Words(fix.numerics) + " |\n";
+      out += "| " + md.Code(fix.fix) + " | " + md.Words(fix.verdict) + " | " + (fix.ratio > 0 ? HumanBytes(fix.eager_peak) : "") + " | " +
+             (fix.ratio > 0 ? HumanBytes(fix.compiled_peak) : "") + " | " + ratio + " | " + md.Words(TimeWords(fix)) + " | " +
+             md.Words(fix.executed ? fix.numerics : "not computed (emulated)") + " |\n";
     }
-    if (const std::string note = FixMemoryNote(fixes); !note.empty()) out += "\n" + md.Words(note) + "\n";
+    if (const std::string note = FixMemoryNote(table.rows); !note.empty()) out += "\n" + md.Words(note) + "\n";
   }
   return out.empty() ? "" : "### Fixes\n" + out;
 }
@@ -205,7 +205,7 @@ std::string RenderMarkdown(const RunRecord& run, const ReportOptions& options, s
     parts.push_back({"environment", 90, which + EnvironmentTable(run, *cell, options, md)});
     parts.push_back({"proof", 80, "### Proof\n\n" + Proof(*cell, options, md)});
     parts.push_back({"list of cells that are not as expected", 70, Attention(run, md)});
-    parts.push_back({"table of fixes", 60, FixTable(run, md)});
+    parts.push_back({"table of fixes", 60, FixesTable(run, options, md)});
     parts.push_back({"matrix", 50, Matrix(run, options, md)});
     const std::string script = ReproductionScript(*cell, options);
     if (!script.empty())

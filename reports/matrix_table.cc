@@ -64,7 +64,7 @@ std::string MatrixColumn::DevicesName() const {
 }
 
 std::string MatrixTable::Title() const {
-  return case_name + (fix == "none" ? ", no fix" : ", fix " + fix) + (shape.empty() ? "" : ", " + shape);
+  return case_name + (fix == "none" ? ", no fix" : ", fix " + fix) + (shape.empty() ? "" : ", " + shape) + (seed.empty() ? "" : ", seed " + seed);
 }
 
 std::vector<MatrixTable> MatrixTables(const RunRecord& run, const ReportOptions& options, bool unicode) {
@@ -72,11 +72,12 @@ std::vector<MatrixTable> MatrixTables(const RunRecord& run, const ReportOptions&
   std::vector<std::vector<const CellRecord*>> cells;
   for (const CellRecord& cell : run.cells) {
     const std::string shape = cell.shape ? Text(*cell.shape) : "";
+    const std::string seed = cell.seed ? std::to_string(*cell.seed) : "";
     auto it = std::find_if(tables.begin(), tables.end(), [&](const MatrixTable& table) {
-      return table.case_name == cell.case_name && table.fix == cell.fix && table.shape == shape;
+      return table.case_name == cell.case_name && table.fix == cell.fix && table.shape == shape && table.seed == seed;
     });
     if (it == tables.end()) {
-      tables.push_back({cell.case_name, cell.fix, shape, {}, {}});
+      tables.push_back({cell.case_name, cell.fix, shape, seed, {}, {}});
       cells.emplace_back();
       it = tables.end() - 1;
     }

@@ -7,7 +7,7 @@
 #include "harness/model/run_record.h"
 #include "reports/report_options.h"
 
-/// The run as tables: one per case, fix and shape; rows are torch, columns Liger and the devices that give the same.
+/// The run as tables: one per case, fix, shape and seed; rows are torch, columns Liger and the devices that give the same.
 namespace flce {
 
 struct MatrixColumn {
@@ -19,7 +19,7 @@ struct MatrixColumn {
 };
 
 struct MatrixTable {
-  std::string case_name, fix, shape;
+  std::string case_name, fix, shape, seed;
   std::vector<std::string> torches;  ///< public versions, oldest first
   std::vector<MatrixColumn> columns;
   std::string Title() const;

@@ -200,7 +200,7 @@ std::string ReproductionScript(const CellRecord& cell, const ReportOptions& opti
       "if not torch.cuda.is_available() or torch.version.hip:\n"
       "    end(2, \"SKIP — needs an NVIDIA GPU\")\n"
       "print(\"GPU:    \", torch.cuda.get_device_name(), torch.cuda.get_device_capability())\n\n";
-  out += "make = torch.Generator().manual_seed(" + std::to_string(info->second.seed) + ")\ntensors = {\n" + body.tensors + "}\n\n";
+  out += "make = torch.Generator().manual_seed(" + std::to_string(cell.seed.value_or(static_cast<int64_t>(info->second.seed))) + ")\ntensors = {\n" + body.tensors + "}\n\n";
   out += body.step + "\ndef run(function):\n    inputs = {name: t.clone().requires_grad_(name in " + PythonLiteral(trainable) + ") for name, t in tensors.items()}\n";
   out += autocast.empty() ? "    result = function(**inputs)\n" : "    with torch.autocast(\"cuda\", dtype=" + autocast + "):\n        result = function(**inputs)\n";
   if (body.backward) out += "    result.backward(" + body.gradient + ")\n";
@@ -244,7 +244,8 @@ std::string EnvironmentOptions(const CellRecord& cell) {
 }  // namespace
 
 std::string RepeatCommand(const CellRecord& cell) {
-  return "scripts/flce-repro" + EnvironmentOptions(cell) + " --case " + Quoted(cell.case_name) + (cell.shape ? " --shape " + Text(*cell.shape) : "");
+  return "scripts/flce-repro" + EnvironmentOptions(cell) + " --case " + Quoted(cell.case_name) + (cell.shape ? " --shape " + Text(*cell.shape) : "") +
+         (cell.seed ? " --seed " + std::to_string(*cell.seed) : "");
 }
 
 std::string ReproductionCommand(const CellRecord& cell) { return "scripts/flce-repro exec" + EnvironmentOptions(cell) + " -- python repro.py"; }

@@ -120,7 +120,7 @@ std::string CellText(const CellRecord& cell, const ReportOptions& options, const
   if (!cell.python.empty()) what += ", Python " + cell.python;
   const auto info = options.cases.find(cell.case_name);
   out += LabelledText("case", ReadableLine(cell.case_name + (info == options.cases.end() || info->second.title.empty() ? "" : ": " + info->second.title) +
-                                           (cell.shape ? ", shape " + Text(*cell.shape) : "")), terminal);
+                                           (cell.shape ? ", shape " + Text(*cell.shape) : "") + (cell.seed ? ", seed " + std::to_string(*cell.seed) : "")), terminal);
   out += LabelledText("run on", ReadableLine(what), terminal);
   const std::string device = cell.device_name.empty() ? "a GPU" : cell.device_name;
   out += LabelledText("device", ReadableLine((cell.device_kind == DeviceKind::kEmulated ? "emulated " : "") + device + ", compute capability " + cell.capability), terminal);
@@ -146,6 +146,7 @@ std::string CellText(const CellRecord& cell, const ReportOptions& options, const
   if (known) out += LabelledText("known", signature.known_range, terminal);
   if (!known || cell.verdict.outcome != Outcome::kReproduced || terminal.verbose) out += LabelledText("why", ReadableLine(cell.verdict.explanation, 600), terminal);
   out += LabelledText("memory", MemoryWords(cell), terminal);
+  out += LabelledText("time", TimeWords(cell), terminal);
   out += LabelledText("numbers", NumericsWords(cell), terminal);
   for (const Finding& finding : cell.verdict.findings)
     out += LabelledText("note", ReadableLine(finding.text, 400), terminal);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <set>
 #include <tuple>
@@ -92,28 +93,37 @@ std::string LegendText(const RunRecord& run, const ReportOptions& options, const
   return out + line + "\n";
 }
 
-std::string FixesText(const RunRecord& run, const TerminalOptions& terminal, const Ink& ink) {
+/// A table for each case and shape: a fix, what came of it, its peak and its time; what its numbers are stands below it.
+std::string FixesText(const RunRecord& run, const ReportOptions& options, const TerminalOptions& terminal, const Ink& ink) {
   std::string out;
-  for (const std::string& case_name : CaseNames(run)) {
-    const std::vector<FixSummary> fixes = FixSummaries(run, case_name);
-    for (const FixSummary& fix : fixes) {
-      if (fix.fix == "none") continue;
-      std::string text = fix.affected == 0 ? "applies nowhere here" : "works in " + std::to_string(fix.fixed) + " of " + std::to_string(fix.affected);
-      if (fix.ratio > 0) {
-        char buffer[96];
-        std::snprintf(buffer, sizeof buffer, "; memory up to %.3g x eager (%s)%s", fix.ratio, HumanBytes(fix.compiled_peak).c_str(),
-                      fix.over_budget ? ", over budget" : "");
-        text += buffer;
-      }
-      if (!fix.numerics.empty()) text += "; " + fix.numerics;
-      if (out.empty()) out = "\n  " + ink.Bold("Fixes") + "\n";
-      const std::vector<std::string> lines = WrapWords(text, std::min<size_t>(terminal.width - 26, 90));
-      for (size_t i = 0; i < lines.size(); ++i)
-        out += "    " + PadWidth(i == 0 ? FitWidth(ReadableLine(fix.fix), 20) : "", 21) + lines[i] + "\n";
+  bool emulated = false;
+  for (const FixTable& table : FixTables(run, options)) {
+    std::vector<std::array<std::string, 5>> rows = {{"fix", "verdict", "peak", "x eager", "time, eager -> compiled"}};
+    for (const FixSummary& fix : table.rows) {
+      char ratio[40] = "";
+      if (fix.ratio > 0) std::snprintf(ratio, sizeof ratio, "%.3g%s", fix.ratio, fix.over_budget ? " m" : "");
+      rows.push_back({FitWidth(ReadableLine(fix.fix), 24), fix.verdict, fix.ratio > 0 ? HumanBytes(fix.compiled_peak) : "-", fix.ratio > 0 ? ratio : "-", TimeWords(fix)});
+      emulated |= !fix.executed;
     }
-    if (const std::string note = FixMemoryNote(fixes); !note.empty() && !out.empty())
+    std::array<size_t, 5> widths{};
+    for (const auto& row : rows)
+      for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], DisplayWidth(row[i]) + 2);
+    widths[1] = std::min<size_t>(widths[1], 34);
+    out += "\n  " + ink.Bold(FitWidth(ReadableLine("Fixes of " + table.case_name + (table.shape.empty() ? "" : ", " + table.shape)), terminal.width - 2)) + "\n";
+    for (size_t r = 0; r < rows.size(); ++r) {
+      std::string line;
+      for (size_t i = 0; i < rows[r].size(); ++i) line += PadWidth(FitWidth(rows[r][i], widths[i] - 2), widths[i]);
+      line = "    " + FitWidth(std::string(Trim(line)), terminal.width - 4);
+      out += (r == 0 ? ink.Dim(line) : line) + "\n";
+      if (r == 0 || table.rows[r - 1].numerics.empty()) continue;
+      for (const std::string& text : WrapWords(table.rows[r - 1].numerics, std::min<size_t>(terminal.width - 8, 100))) out += "        " + ink.Dim(text) + "\n";
+    }
+    if (const std::string note = FixMemoryNote(table.rows); !note.empty())
       for (const std::string& line : WrapWords(note, std::min<size_t>(terminal.width - 4, 106))) out += "    " + ink.Dim(line) + "\n";
   }
+  if (!out.empty() && emulated)
+    for (const std::string& text : WrapWords("on the emulated device times were not measured and values not computed", std::min<size_t>(terminal.width - 4, 100)))
+      out += "    " + ink.Dim(text) + "\n";
   return out;
 }
 
@@ -189,7 +199,7 @@ std::string MatrixText(const RunRecord& run, const ReportOptions& options, const
   }
   if (!singles.empty()) out += "\n  " + ink.Bold("Single cells") + "\n" + singles;
   out += LegendText(run, options, terminal, ink);
-  out += FixesText(run, terminal, ink);
+  out += FixesText(run, options, terminal, ink);
   out += AttentionText(run, options, terminal, ink);
   const bool emulated = std::any_of(run.cells.begin(), run.cells.end(), [](const CellRecord& c) { return c.verdict.evidence == Evidence::kEmulated; });
   out += "\n";

@@ -125,11 +125,13 @@ std::string CellWords(const CellRecord& cell) {
   if (cell.fix != "none" && !cell.fix.empty()) words += ", fix " + cell.fix;
   words += ", " + DeviceWords(cell);
   if (cell.shape) words += ", " + Text(*cell.shape);
+  if (cell.seed) words += ", seed " + std::to_string(*cell.seed);
   return words;
 }
 
 std::string EvidenceWords(const CellRecord& cell) {
-  if (cell.verdict.evidence == Evidence::kExecuted) return "executed on a real GPU: the numbers count";
+  if (cell.verdict.evidence == Evidence::kExecuted)
+    return std::string("executed on a real GPU: the numbers count") + (cell.poisoned == true ? "; free memory held NaNs before each measured run" : "");
   return "compiled and launched on an emulated GPU: verdict and peak memory count, values were not computed";
 }
 
@@ -242,41 +244,98 @@ const CellRecord* LeadingCell(const RunRecord& run) {
   return best;
 }
 
-std::vector<FixSummary> FixSummaries(const RunRecord& run, const std::string& case_name) {
-  std::vector<FixSummary> summaries;
-  std::vector<double> worst;
-  for (const CellRecord& cell : run.cells) {
-    if (cell.case_name != case_name) continue;
-    auto it = std::find_if(summaries.begin(), summaries.end(), [&](const FixSummary& s) { return s.fix == cell.fix; });
-    if (it == summaries.end()) {
-      summaries.push_back({});
-      summaries.back().fix = cell.fix;
-      worst.push_back(-1);
-      it = summaries.end() - 1;
-    }
-    const MarkClass mark_class = ClassOf(cell.verdict);
+namespace {
+
+std::string Milliseconds(double ms) {
+  char buffer[48];
+  std::snprintf(buffer, sizeof buffer, "%.3g", ms);
+  return ms >= 1000 ? HumanSeconds(ms / 1000) : std::string(buffer) + " ms";
+}
+
+std::optional<double> TimeOf(const CellRecord& cell, const char* name) {
+  if (cell.verdict.evidence != Evidence::kExecuted) return std::nullopt;
+  const auto it = cell.timings_ms.find(name);
+  return it == cell.timings_ms.end() ? std::nullopt : std::optional<double>(it->second);
+}
+
+std::optional<double> MedianTime(const std::vector<const CellRecord*>& cells, const char* name) {
+  std::vector<double> times;
+  for (const CellRecord* cell : cells)
+    if (const std::optional<double> time = TimeOf(*cell, name)) times.push_back(*time);
+  if (times.empty()) return std::nullopt;
+  std::sort(times.begin(), times.end());
+  const size_t middle = times.size() / 2;
+  return times.size() % 2 == 1 ? times[middle] : (times[middle - 1] + times[middle]) / 2;
+}
+
+FixSummary Summarise(const std::vector<const CellRecord*>& cells) {
+  FixSummary summary;
+  summary.fix = cells.front()->fix;
+  double worst = -1;
+  for (const CellRecord* cell : cells) {
+    const MarkClass mark_class = ClassOf(cell->verdict);
     // Where the call is not made there is nothing to fix; where the machine failed, nothing is known.
-    const bool affected = !IsInconclusive(cell.verdict.outcome) && mark_class != MarkClass::kNotAffected && mark_class != MarkClass::kNotExercised && mark_class != MarkClass::kSkipped;
-    it->affected += affected;
-    it->fixed += mark_class == MarkClass::kFixed;
-    it->failing += IsFailure(cell.verdict.outcome);
-    it->over_budget |= OverBudget(cell);
-    const MemoryRecord& memory = cell.memory;
+    summary.affected += !IsInconclusive(cell->verdict.outcome) && mark_class != MarkClass::kNotAffected && mark_class != MarkClass::kNotExercised && mark_class != MarkClass::kSkipped;
+    summary.fixed += mark_class == MarkClass::kFixed;
+    summary.failing += IsFailure(cell->verdict.outcome);
+    summary.over_budget |= OverBudget(*cell);
+    summary.executed |= cell->verdict.evidence == Evidence::kExecuted;
+    const MemoryRecord& memory = cell->memory;
     if (memory.eager_peak_bytes && memory.compiled_peak_bytes && *memory.eager_peak_bytes > 0) {
       const double ratio = static_cast<double>(*memory.compiled_peak_bytes) / static_cast<double>(*memory.eager_peak_bytes);
-      if (ratio > it->ratio) {
-        it->ratio = ratio;
-        it->eager_peak = *memory.eager_peak_bytes;
-        it->compiled_peak = *memory.compiled_peak_bytes;
-        it->shape = cell.shape ? Text(*cell.shape) : "the case's own";
+      if (ratio > summary.ratio) {
+        summary.ratio = ratio;
+        summary.eager_peak = *memory.eager_peak_bytes;
+        summary.compiled_peak = *memory.compiled_peak_bytes;
+        summary.shape = cell->shape ? Text(*cell->shape) : "the case's own";
       }
     }
-    double& difference = worst[static_cast<size_t>(it - summaries.begin())];
-    if (GradWeightDifference(cell) > difference) {
-      difference = GradWeightDifference(cell);
-      it->numerics = NumericsWords(cell);
+    if (const double difference = GradWeightDifference(*cell); difference > worst) {
+      worst = difference;
+      summary.numerics = NumericsWords(*cell);
     }
   }
+  summary.eager_ms = MedianTime(cells, "eager");
+  summary.compiled_ms = MedianTime(cells, "compiled");
+  summary.first_ms = MedianTime(cells, "compiled_first");
+  return summary;
+}
+
+/// Cells by fix, in order of first appearance.
+std::vector<std::vector<const CellRecord*>> ByFix(const std::vector<const CellRecord*>& cells) {
+  std::vector<std::vector<const CellRecord*>> groups;
+  for (const CellRecord* cell : cells) {
+    auto it = std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.front()->fix == cell->fix; });
+    if (it == groups.end()) it = groups.emplace(groups.end());
+    it->push_back(cell);
+  }
+  return groups;
+}
+
+/// "fixed", or each result with its number of cells.
+std::string VerdictsOf(const std::vector<const CellRecord*>& cells, const ReportOptions& options) {
+  std::vector<std::pair<std::string, size_t>> counts;
+  for (const CellRecord* cell : cells) {
+    std::string label = MarkOf(*cell, options).label;
+    if (cell->verdict.outcome == Outcome::kReproduced && cell->verdict.reason == Reason::kFixNoEffect) label += ", the fix changed nothing";
+    auto it = std::find_if(counts.begin(), counts.end(), [&](const auto& count) { return count.first == label; });
+    if (it == counts.end()) it = counts.insert(counts.end(), {label, 0});
+    ++it->second;
+  }
+  if (cells.size() == 1) return counts.front().first;
+  std::vector<std::string> pieces;
+  for (const auto& [label, count] : counts) pieces.push_back(label + " in " + std::to_string(count));
+  return Join(pieces, ", ");
+}
+
+}  // namespace
+
+std::vector<FixSummary> FixSummaries(const RunRecord& run, const std::string& case_name) {
+  std::vector<const CellRecord*> cells;
+  for (const CellRecord& cell : run.cells)
+    if (cell.case_name == case_name) cells.push_back(&cell);
+  std::vector<FixSummary> summaries;
+  for (const std::vector<const CellRecord*>& group : ByFix(cells)) summaries.push_back(Summarise(group));
   return summaries;
 }
 
@@ -300,6 +359,48 @@ std::string FixMemoryNote(const std::vector<FixSummary>& fixes) {
   const bool measured = std::any_of(fixes.begin(), fixes.end(), [](const FixSummary& fix) { return fix.ratio > 0; });
   const bool small = std::all_of(fixes.begin(), fixes.end(), [](const FixSummary& fix) { return fix.eager_peak < kSmall; });
   return measured && small ? "Peaks of tensors this small say little: what a fix costs shows with --shape 2048x1024x151936." : "";
+}
+
+std::vector<FixTable> FixTables(const RunRecord& run, const ReportOptions& options) {
+  std::vector<FixTable> tables;
+  std::vector<std::vector<const CellRecord*>> cells;
+  for (const CellRecord& cell : run.cells) {
+    const std::string shape = cell.shape ? Text(*cell.shape) : "";
+    auto it = std::find_if(tables.begin(), tables.end(),
+                           [&](const FixTable& table) { return table.case_name == cell.case_name && table.shape == shape; });
+    if (it == tables.end()) {
+      it = tables.insert(tables.end(), FixTable{cell.case_name, shape, {}});
+      cells.emplace_back();
+    }
+    cells[static_cast<size_t>(it - tables.begin())].push_back(&cell);
+  }
+  for (size_t i = 0; i < tables.size(); ++i)
+    for (const std::vector<const CellRecord*>& group : ByFix(cells[i])) {
+      tables[i].rows.push_back(Summarise(group));
+      tables[i].rows.back().verdict = VerdictsOf(group, options);
+    }
+  std::erase_if(tables, [](const FixTable& table) {
+    return std::all_of(table.rows.begin(), table.rows.end(), [](const FixSummary& fix) { return fix.fix == "none"; });
+  });
+  return tables;
+}
+
+std::string TimeWords(const FixSummary& fix) {
+  if (!fix.executed) return "not measured";
+  std::string words = fix.eager_ms ? Milliseconds(*fix.eager_ms) : "-";
+  words += " -> " + (fix.compiled_ms ? Milliseconds(*fix.compiled_ms) : std::string("-"));
+  if (fix.first_ms) words += ", " + Milliseconds(*fix.first_ms) + " first";
+  return words;
+}
+
+std::string TimeWords(const CellRecord& cell) {
+  const std::optional<double> eager = TimeOf(cell, "eager"), compiled = TimeOf(cell, "compiled"), first = TimeOf(cell, "compiled_first");
+  std::vector<std::string> pieces;
+  if (eager) pieces.push_back("eager " + Milliseconds(*eager));
+  if (compiled) pieces.push_back("compiled " + Milliseconds(*compiled));
+  std::string words = Join(pieces, ", ");
+  if (compiled && first) words += "; first call, compile included, " + Milliseconds(*first);
+  return words;
 }
 
 }  // namespace flce

@@ -81,10 +81,26 @@ struct FixSummary {
   bool over_budget = false;
   std::string shape;                           ///< of that cell
   std::string numerics;                        ///< of the cell with the largest difference in grad_w
+  std::string verdict;                         ///< "fixed", "fixed in 3 cells, wrong numbers in 1"
+  bool executed = false;                       ///< a real GPU ran some of it: times and values count
+  /// Medians over those cells, milliseconds; nullopt where not measured. The first call holds the compile.
+  std::optional<double> eager_ms, compiled_ms, first_ms;
 };
 std::vector<FixSummary> FixSummaries(const RunRecord& run, const std::string& case_name);
 /// A warning where every measured peak is of toy tensors; "" otherwise.
 std::string FixMemoryNote(const std::vector<FixSummary>& fixes);
+
+/// The fixes of one case and shape beside each other, for a reader who has to choose.
+struct FixTable {
+  std::string case_name, shape;  ///< shape "" : the case's own
+  std::vector<FixSummary> rows;
+};
+/// One for each case and shape that was run with a fix.
+std::vector<FixTable> FixTables(const RunRecord& run, const ReportOptions& options);
+/// "85 -> 46.6 ms, 1.84 s first"; "not measured" where no real GPU ran it.
+std::string TimeWords(const FixSummary& fix);
+/// "eager 85 ms, compiled 46.6 ms; first call, compile included, 1.84 s"; "" on the emulated device.
+std::string TimeWords(const CellRecord& cell);
 
 /// Distinct values in order of first appearance; versions in version order.
 std::vector<std::string> CaseNames(const RunRecord& run);

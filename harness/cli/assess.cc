@@ -9,6 +9,41 @@
 
 namespace flce {
 
+namespace {
+
+// A cell of a large shape leaves gigabytes, a run of many of them more than a disk.
+constexpr uintmax_t kLargestKept = uintmax_t{64} << 20;
+
+/// Tensors that hold what they claim say nothing more than their judgement does.
+void DropLargeTensors(const Observation& observation, const fs::path& folder) {
+  for (const auto& [phase, file] : observation.tensor_files) {
+    std::error_code code;
+    if (const uintmax_t size = fs::file_size(folder / file, code); !code && size > kLargestKept) fs::remove(folder / file, code);
+  }
+}
+
+}  // namespace
+
+Result<std::string> JudgingDevice(DeviceKind kind, const Shape& shape, const std::string& devices) {
+  if (kind == DeviceKind::kCuda && devices.find("cuda") != std::string::npos) return std::string("cuda");
+  // In floating point, where no shape overflows.
+  const double work = static_cast<double>(shape.bt) * static_cast<double>(shape.h) * static_cast<double>(shape.v);
+  if (work <= static_cast<double>(kLargestOnCpu)) return std::string("cpu");
+  return Error{ErrorKind::kEnvironment, Text(shape) + " is too large for an fp64 reference on the CPU, and flce-numerics was built without CUDA: " +
+                                            "scripts/build-numerics --python INTERPRETER --cuda builds it with an installed torch"};
+}
+
+const std::string& Assessor::Devices() const {
+  if (!devices_) {
+    ProcessOptions options;
+    options.argv = {at_.numerics.string(), "devices"};
+    options.deadline_s = 120;
+    const Result<ProcessResult> ran = RunProcess(std::move(options));
+    devices_ = ran && ran->ok() ? ran->out : "";
+  }
+  return *devices_;
+}
+
 std::optional<NumericsRecord> Assessor::CompareTensors(const Cell& cell, const CellSupply& supply, const Observation& observation,
                                                        const fs::path& folder, std::vector<Finding>& findings) const {
   if (!observation.values_computed || observation.compiled.status != Phase::Status::kOk || observation.tensor_files.size() < 2) return std::nullopt;
@@ -17,11 +52,18 @@ std::optional<NumericsRecord> Assessor::CompareTensors(const Cell& cell, const C
     findings.push_back({"numerics_not_compared", "the values were not compared: scripts/build-numerics builds what compares them"});
     return std::nullopt;
   }
+  const Result<const CaseFile*> file = data_.cases.Find(cell.case_name);
+  if (!file) return std::nullopt;
+  const Result<std::string> device = JudgingDevice(cell.device.kind, cell.shape.value_or((*file)->shape), Devices());
+  if (!device) {
+    findings.push_back({"numerics_not_compared", "the values were not compared: " + device.error().message});
+    return std::nullopt;
+  }
   const fs::path result_file = folder / "numerics.json";
   ProcessOptions options;
   options.argv = {at_.numerics.string(), "judge", "--cell",  folder.string(),           "--fix",  cell.fix,
                   "--liger",             supply.liger->version, "--claim", (at_.cases() / "tolerances.json").string(),
-                  "--json",              result_file.string()};
+                  "--device",            *device,           "--json", result_file.string()};
   options.deadline_s = 600;
   const Result<ProcessResult> ran = RunProcess(std::move(options));
   const Result<std::string> text = ReadFile(result_file);
@@ -39,6 +81,7 @@ std::optional<NumericsRecord> Assessor::CompareTensors(const Cell& cell, const C
     findings.push_back({"numerics_not_compared", record.error().message});
     return std::nullopt;
   }
+  if (record->violations.empty()) DropLargeTensors(observation, folder);
   return std::move(record).value();
 }
 
@@ -46,6 +89,8 @@ CellRecord Assessor::Assess(const Cell& cell, const CellSupply& supply, const Ob
                             const std::string& name) const {
   std::vector<Finding> findings;
   const std::optional<NumericsRecord> numerics = CompareTensors(cell, supply, observation, folder, findings);
+  if (observation.poisoned == false)
+    findings.push_back({"not_poisoned", "free memory could not be filled before every run: reading what nobody wrote may not show"});
   CellContext context{&cell, supply.liger->Label(), supply.environment->lock_sha256, name, memory_budget_};
   const Result<CaseFacts> facts = data_.FactsOf(cell.case_name);
   if (!facts) return NotRun(cell, Outcome::kEnvironment, Reason::kNone, facts.error().message);

@@ -9,6 +9,13 @@
 
 namespace flce {
 
+/// Rows x hidden x vocabulary up to which the fp64 reference and the bounds take a CPU less than a minute or two.
+constexpr int64_t kLargestOnCpu = int64_t{1} << 35;
+
+/// Where flce-numerics judges a cell: "cuda" for one that ran there if `devices` (its answer, one a line) names it, "cpu" if
+/// the shape allows. kEnvironment saying what to build otherwise.
+Result<std::string> JudgingDevice(DeviceKind kind, const Shape& shape, const std::string& devices);
+
 /// Turns what a worker saw into the report's row: signatures, verdict, numerics (a real GPU only), standing.
 class Assessor {
  public:
@@ -24,10 +31,13 @@ class Assessor {
   std::optional<NumericsRecord> CompareTensors(const Cell& cell, const CellSupply& supply, const Observation& observation,
                                                const fs::path& folder, std::vector<Finding>& findings) const;
   void AddStanding(CellRecord& record) const;
+  /// What `flce-numerics devices` answers, asked once.
+  const std::string& Devices() const;
 
   const Locations& at_;
   const RunData& data_;
   double memory_budget_;
+  mutable std::optional<std::string> devices_;
 };
 
 }  // namespace flce

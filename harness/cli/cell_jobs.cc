@@ -44,6 +44,7 @@ Result<CellJob> MakeJob(const Locations& at, const RunData& data, const RunOptio
   request.sys_path.insert(request.sys_path.end(), {at.root / "harness" / "worker" / "python", at.cases()});
   request.case_document = file->document;
   request.shape = cell.shape;
+  request.seed = cell.seed.value_or(kDefaultSeed);
   request.fix.name = supply.overlay->name;
   for (const FixOverlay::Hook& hook : supply.overlay->hooks) request.fix.hooks.push_back({hook.module, hook.file});
   request.fix.python = supply.overlay->python_module;
@@ -62,6 +63,7 @@ Result<CellJob> MakeJob(const Locations& at, const RunData& data, const RunOptio
     if (!supply.environment->library_dirs.empty()) job.stubs = supply.environment->library_dirs.front();
   } else {
     request.timing = TimingRequest{};
+    request.poison = true;
   }
   return job;
 }

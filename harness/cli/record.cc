@@ -30,6 +30,8 @@ CellRecord MakeRecord(const CellContext& context, const Observation& observation
   record.device_name = observation.device_name;
   record.capability = observation.capability.empty() ? cell.device.capability : observation.capability;
   record.shape = cell.shape;
+  record.seed = cell.seed;
+  record.poisoned = observation.poisoned;
   record.verdict = verdict;
   if (const ExceptionRecord* failure = FailureOf(observation, verdict.outcome)) record.exception = *failure;
   record.numerics = numerics;

@@ -100,10 +100,8 @@ class Run {
   Status CheckNames() const {
     FLCE_TRY(const std::vector<std::string> cases, ChooseCases(options_, data_->cases));
     FLCE_TRY(const std::vector<std::string> fixes, ChooseFixes(options_, at_.cases()));
-    if (!options_.shape.empty()) {
-      FLCE_TRY(const Shape shape, ParseShape(options_.shape));
-      (void)shape;
-    }
+    for (const std::string& shape : options_.shapes)
+      if (const Result<Shape> parsed = ParseShape(shape); !parsed) return parsed.error();
     return Done{};
   }
 

@@ -14,7 +14,10 @@ void AddRunOptions(CLI::App& app, RunOptions& o) {
       ->delimiter(',')->type_name("NAME,..")->capture_default_str()->group(what);
   app.add_option("--fix", o.fixes, "fixes by name (flce-repro list fixes), or a patch against Liger or torch")
       ->delimiter(',')->type_name("NAME|FILE.diff,..")->capture_default_str()->group(what);
-  app.add_option("--shape", o.shape, "tokens x hidden size x vocabulary instead of the case's own")->type_name("BTxHxV")->group(what);
+  app.add_option("--shape", o.shapes, "tokens x hidden size x vocabulary instead of the case's own")
+      ->delimiter(',')->type_name("BTxHxV,..")->group(what);
+  app.add_option("--seed", o.seeds, "seeds of the inputs, ignored rows among them (default: 1327)")
+      ->delimiter(',')->check(CLI::Range(int64_t{0}, int64_t{1} << 53))->type_name("N,..")->group(what);
   app.add_option("--exclude", o.exclude, "leave out cells, e.g. torch=2.7.1 or \"liger=0.8.0 fix=guard\"")->type_name("RULE")->group(what);
 
   const char* where = "Where to run it";

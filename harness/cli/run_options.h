@@ -21,7 +21,8 @@ struct RunOptions {
   std::vector<std::string> cases = {"flce-bf16-fp32-accum"};
   std::vector<std::string> fixes = {"none"};
   std::vector<std::string> exclude;
-  std::string shape;
+  std::vector<std::string> shapes;
+  std::vector<int64_t> seeds;
   std::string json, junit, markdown, html, sarif, trace;
   int jobs = 0;  ///< 0: a cell per core on emulated devices, one at a time on a real GPU
   int device_count = 1;

@@ -117,10 +117,14 @@ Result<std::vector<Cell>> PlanCells(const RunOptions& options, const RunData& da
   FLCE_TRY(spec.cases, ChooseCases(options, data.cases));
   FLCE_TRY(spec.fixes, ChooseFixes(options, cases_dir));
   spec.devices = devices.devices;
-  if (!options.shape.empty()) {
-    FLCE_TRY(const Shape shape, ParseShape(options.shape));
-    spec.shapes = {shape};
+  if (!options.shapes.empty()) spec.shapes.clear();
+  for (const std::string& text : options.shapes) {
+    FLCE_TRY(const Shape shape, ParseShape(text));
+    spec.shapes.emplace_back(shape);
   }
+  if (!options.seeds.empty()) spec.seeds.clear();
+  // The default seed by its number is the default: one cell has one name.
+  for (const int64_t seed : options.seeds) spec.seeds.push_back(seed == kDefaultSeed ? std::nullopt : std::optional<int64_t>(seed));
   for (const std::string& rule : options.exclude) {
     FLCE_TRY(CellPattern pattern, CellPattern::Parse(rule));
     spec.exclude.push_back(std::move(pattern));

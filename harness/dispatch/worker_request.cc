@@ -56,7 +56,7 @@ Result<Json> ToJson(const WorkerRequest& request) {
         {"capability", request.device.capability},
         {"profile", std::move(profile)},
         {"count", request.device.count}}},
-      {"measure", {{"tensors", request.tensors}, {"memory_blocks", request.memory_blocks}, {"timing", std::move(timing)}}},
+      {"measure", {{"tensors", request.tensors}, {"memory_blocks", request.memory_blocks}, {"poison", request.poison}, {"timing", std::move(timing)}}},
       {"limits", {{"deadline_s", request.deadline_s}}},
   };
 }

@@ -38,11 +38,12 @@ struct WorkerRequest {
   size_t own_entries = 0;            ///< the first so many of sys_path are this cell's alone (Liger, a fix's copy of it)
   std::string case_document;         ///< the case file's text
   std::optional<Shape> shape;        ///< nullopt: the case's own
-  int64_t seed = 1327;
+  int64_t seed = kDefaultSeed;
   FixRequest fix;
   DeviceSpec device;
   std::string profile_document;  ///< the device's entry of cases/devices.json as JSON; "" for a real GPU
   bool tensors = true, memory_blocks = true;
+  bool poison = false;  ///< fill free device memory with NaNs before each measured run (a real GPU only)
   std::optional<TimingRequest> timing;
   double deadline_s = 300;
 };

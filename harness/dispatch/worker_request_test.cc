@@ -26,7 +26,7 @@ TEST(WorkerRequestTest, HasTheContractsMembers) {
     "shape":{"bt":8,"h":16,"v":32},"seed":1327,
     "fix":{"name":"core-decomposition","hooks":[{"module":"torch._inductor.decomposition","file":"/overlay/decomposition.py"}],"python":null},
     "device":{"kind":"emulated","capability":"9.0","profile":{"id":"h100","capability":"9.0"},"count":1},
-    "measure":{"tensors":true,"memory_blocks":true,"timing":null},"limits":{"deadline_s":300.0}})"));
+    "measure":{"tensors":true,"memory_blocks":true,"poison":false,"timing":null},"limits":{"deadline_s":300.0}})"));
   request.shape = Shape{1, 2, 3};
   request.timing = TimingRequest{1, 2};
   json = ToJson(request);

@@ -57,9 +57,9 @@ Result<CellFacts> ReadFacts(const fs::path& folder) {
     return Error{ErrorKind::kData, path.string() + " is no JSON object"};
   CellFacts facts;
   const Json cell_id = json.value("cell_id", Json());
-  // case/torch-VERSION/liger-VERSION/FIX/DEVICE
+  // case/torch-VERSION/liger-VERSION/FIX/DEVICE, and perhaps /SHAPE and /seed-N
   const std::vector<std::string> parts = Split(cell_id.is_string() ? cell_id.get<std::string>() : "", '/');
-  if (parts.size() == 5 && parts[2].starts_with("liger-")) {
+  if (parts.size() >= 5 && parts[2].starts_with("liger-")) {
     facts.liger = parts[2].substr(6);
     facts.fix = parts[3];
   }

@@ -15,6 +15,7 @@ struct Delegated {
 
 constexpr Delegated kDelegated[] = {
     {"judge", "Judge a cell's tensors against what its fix claims"},
+    {"devices", "Name the devices that judge and run can compute on"},
     {"run", "Run the native FLCE paths on given inputs and write what they compute"},
 };
 

@@ -35,6 +35,21 @@ TEST(MatrixTest, TheOrderIsThatOfTheListsWithTheEnvironmentOutermost) {
                          }));
 }
 
+TEST(MatrixTest, EachSeedAndShapeIsACellOfItsOwn) {
+  SelectionSpec spec = Spec();
+  spec.torch = {"2.13.0"};
+  spec.cases = {"a"};
+  spec.devices.resize(1);
+  spec.shapes = {std::nullopt, Shape{2, 3, 4}};
+  spec.seeds = {std::nullopt, 7};
+  EXPECT_EQ(Ids(spec), (std::vector<std::string>{
+                           "a/torch-2.13.0/liger-0.8.5/none/emulated-8.0",
+                           "a/torch-2.13.0/liger-0.8.5/none/emulated-8.0/seed-7",
+                           "a/torch-2.13.0/liger-0.8.5/none/emulated-8.0/2x3x4",
+                           "a/torch-2.13.0/liger-0.8.5/none/emulated-8.0/2x3x4/seed-7",
+                       }));
+}
+
 TEST(MatrixTest, ExcludeRemovesAndOnlyKeeps) {
   SelectionSpec spec = Spec();
   spec.exclude = {*CellPattern::Parse("torch<2.13;capability=12.1"), *CellPattern::Parse("case=b")};

@@ -120,11 +120,11 @@ function drawHead() {
   }
   if (data.fixes.length) {
     const several = new Set(data.fixes.map((fix) => fix.case)).size > 1;
-    const names = [...(several ? ["case"] : []), "fix", "works in", "peak, eager", "peak, compiled", "ratio", "", "numbers, against eager"];
+    const names = [...(several ? ["case"] : []), "fix", "works in", "peak, eager", "peak, compiled", "ratio", "", "time, eager -> compiled", "numbers, against eager"];
     byId("fixes").hidden = false;
     const rows = data.fixes.map((fix) => el("tr", {}, several ? el("td", {}, fix.case) : null, el("td", {}, el("b", {}, fix.fix)), el("td", { class: "num" }, fix.affected ? number(fix.works) + " of " + number(fix.affected) : "applies nowhere here"),
       el("td", { class: "num" }, fix.ratio ? bytes(fix.eager) : ""), el("td", { class: "num" }, fix.ratio ? bytes(fix.compiled) : ""), el("td", { class: "num" }, fix.ratio ? fix.ratio.toPrecision(3) + " x" : ""),
-      el("td", {}, fix.over ? el("span", { class: "flag" }, "over budget") : ""), el("td", {}, fix.numbers || el("span", { class: "sub" }, "not computed"))));
+      el("td", {}, fix.over ? el("span", { class: "flag" }, "over budget") : ""), el("td", {}, fix.time), el("td", {}, fix.numbers || el("span", { class: "sub" }, "not computed"))));
     const table = el("table", { class: "plain" }, el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, rows));
     byId("fixes").replaceChildren(rows.length <= 8 ? table : el("details", {}, el("summary", {}, "What " + plural(rows.length, "fix").replace("fixs", "fixes") + " give and cost, by case"), table));
   }
