@@ -208,6 +208,12 @@ TEST(ReproductionTest, IsMadeFromTheParametersOfTheCase) {
                            "    with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n", "torch.compile(step, dynamic=True, mode=\"max-autotune\")", "torch._dynamo.config.suppress_errors = True\n", "result.backward(torch.linspace("})
     EXPECT_THAT(script, HasSubstr(line));
   EXPECT_THAT(script, Not(HasSubstr("capture_scalar_outputs")));
+  EXPECT_THAT(script, HasSubstr("PROOF = [\"tuned_addmm\\\\(\\\\) takes"));
+  CellRecord unlisted = TierTwoCell();
+  unlisted.verdict.signature = "sibling";
+  unlisted.exception->target.clear();
+  unlisted.exception->chain.back().message = "call <addmm at 0x7f48a62e9fa0>(*)";
+  EXPECT_THAT(ReproductionScript(unlisted, options), HasSubstr(R"(PROOF = ["call <addmm at 0x\\w+>\\(\\*\\)"])")) << "an address is another one in the next run";
   info.module = "operator_case";
   info.parameters_json = R"({"op": "baddbmm", "dtype": "bfloat16", "out": true})";
   EXPECT_THAT(ReproductionScript(TierTwoCell(), options), HasSubstr("    return torch.baddbmm(c, a, b, out_dtype=torch.float32, out=c)\n"));

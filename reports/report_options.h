@@ -16,7 +16,7 @@ struct SignatureText {
   std::string mark;                 ///< one or two characters for a matrix; "": the tier's number
   std::string known_range;          ///< since and until which torch: "torch 2.13 and later, no fixed release"
   std::string what_to_do;           ///< one or two sentences
-  std::vector<std::string> proof;   ///< texts that are all in the failure; empty: taken from the cell's own exception
+  std::vector<std::string> proof;   ///< regular expressions that all match in the failure; empty: made from the cell's own exception
   std::vector<std::string> links;   ///< issues and pull requests
 };
 

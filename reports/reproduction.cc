@@ -1,6 +1,7 @@
 #include "reports/reproduction.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "harness/base/text.h"
 #include "harness/model/json_reader.h"
@@ -48,7 +49,23 @@ Json ParseOrEmpty(const std::string& text) {
   return json.ok() && json->is_object() ? *json : Json::object();
 }
 
-/// What must be in the failure for it to be this one.
+/// A regular expression that matches `text`, but for addresses, which differ from run to run.
+std::string PatternOf(std::string_view text) {
+  std::string pattern;
+  for (size_t at = 0; at < text.size();) {
+    if (text.substr(at).starts_with("0x")) {
+      pattern += "0x\\w+";
+      at += 2;
+      while (at < text.size() && std::isxdigit(static_cast<unsigned char>(text[at]))) ++at;
+      continue;
+    }
+    if (std::strchr("\\^$.|?*+()[]{}", text[at]) != nullptr) pattern += '\\';
+    pattern += text[at++];
+  }
+  return pattern;
+}
+
+/// What must match in the failure for it to be this one: regular expressions, the same in Python as here.
 std::vector<std::string> ProofTexts(const CellRecord& cell, const ReportOptions& options) {
   const auto signature = options.signatures.find(cell.verdict.signature);
   if (signature != options.signatures.end() && !signature->second.proof.empty()) return signature->second.proof;
@@ -56,7 +73,7 @@ std::vector<std::string> ProofTexts(const CellRecord& cell, const ReportOptions&
   if (!cell.exception) return proof;
   // A text that names a person or holds what cannot be shown is no proof: the script is made to be passed on.
   const auto add = [&](const std::string& text) {
-    if (!text.empty() && text == Scrub(ReadableLine(text, 300), options.private_words)) proof.push_back(text);
+    if (!text.empty() && text == Scrub(ReadableLine(text, 300), options.private_words)) proof.push_back(PatternOf(text));
   };
   add(FirstLine(cell.exception->chain.back().message.substr(0, 300)));
   if (!cell.exception->target.empty()) add("target: " + cell.exception->target);
@@ -179,8 +196,8 @@ std::string ReproductionScript(const CellRecord& cell, const ReportOptions& opti
   out += comment("Made with Python " + cell.python + ", torch " + cell.torch + ", triton " + cell.triton + ", liger-kernel " + cell.liger + ".");
   out += comment("Needs an NVIDIA GPU" + std::string(cell.device_kind == DeviceKind::kEmulated ? " (compute capability " + cell.capability + " was emulated)" : "") +
                  (HasFix(cell) ? " and the fix '" + cell.fix + "'" : "") + ". Exit status: 0 reproduced, 1 not, 2 skipped.");
-  out += "import contextlib, io, logging, platform\n\nimport torch\n" + body.imports + "\n";
-  if (reproduced) out += "PROOF = " + PythonLiteral(proof) + "  # all of it is in the failure\n";
+  out += std::string("import contextlib, io, logging, platform") + (reproduced ? ", re" : "") + "\n\nimport torch\n" + body.imports + "\n";
+  if (reproduced) out += "PROOF = " + PythonLiteral(proof) + "  # all match in the failure\n";
   out += "logging.disable(logging.CRITICAL)\n";
   if (IsSet(compile, "capture_scalar_outputs")) out += "torch._dynamo.config.capture_scalar_outputs = True\n";
   if (compile.contains("dynamo_config") && compile["dynamo_config"].is_object())
@@ -193,7 +210,7 @@ std::string ReproductionScript(const CellRecord& cell, const ReportOptions& opti
         "    inner = getattr(error, \"inner_exception\", None) or error.__cause__ or error.__context__\n"
         "    return f\"{type(error).__name__}: {error}\\n\" + (text(inner) if inner else \"\")\n\n";
   out += "def end(status, words, error=None):\n    said = [f\"{type(error).__name__}: {error}\".splitlines()[0]] if error else []\n";
-  if (reproduced) out += "    said += [line.strip() for line in text(error).splitlines() if PROOF[0] in line] if error else []\n";
+  if (reproduced) out += "    said += [line.strip() for line in text(error).splitlines() if re.search(PROOF[0], line)] if error else []\n";
   out += "    print(\"Result: \", \" — \".join([words, *said[-1:]]))\n    raise SystemExit(status)\n\n";
   out +=
       "print(\"OS:     \", platform.platform(), \"\\nPython: \", platform.python_version(), \"\\nPyTorch:\", torch.__version__)\n"
@@ -216,7 +233,7 @@ std::string ReproductionScript(const CellRecord& cell, const ReportOptions& opti
       "    with contextlib.redirect_stderr(io.StringIO()):\n"
       "        " + keep_compiled + "run(torch.compile(step" + CompileArguments(compile) + "))\n"
       "except Exception as error:\n";
-  out += reproduced ? "    known = all(part in text(error) for part in PROOF)\n"
+  out += reproduced ? "    known = all(re.search(part, text(error)) for part in PROOF)\n"
                       "    end(0 if known else 1, \"REPRODUCED\" if known else \"UNEXPECTED\", error)\n"
                     : "    end(1, \"UNEXPECTED\", error)\n";
   if (!reproduced)

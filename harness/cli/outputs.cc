@@ -1,6 +1,7 @@
 #include "harness/cli/outputs.h"
 
 #include <pwd.h>
+#include <re2/re2.h>
 #include <unistd.h>
 
 #include <array>
@@ -83,6 +84,8 @@ ReportOptions MakeReportOptions(const Locations& at, const RunData& data, const 
     text.known_range = signature.known;
     text.what_to_do = signature.what_to_do;
     text.links = signature.links;
+    for (const Clause& clause : signature.required)
+      if (clause.message) text.proof.push_back(clause.message->pattern());
     options.signatures[signature.id] = std::move(text);
   }
   for (const CaseFile& file : data.cases.cases()) {

@@ -114,11 +114,11 @@ ReportOptions SampleOptions() {
   options.signatures["tier1-addmm-dtype-decomposition"] = {
       "Tier 1: addmm with out_dtype stops in torch's core decomposition", "", "", "since torch 2.8, fixed in 2.13 (where Tier 2 takes its place)",
       "Keep the call out of the graph: the custom-op fix holds eager's memory, the guard does not. Torch 2.13 only replaces this failure by Tier 2.",
-      {"unsupported operand type(s) for *: 'torch.dtype' and 'FakeTensor'"}, {"https://github.com/pytorch/pytorch/pull/179634"}};
+      {R"(unsupported operand type\(s\) for \*: 'torch\.dtype' and 'FakeTensor')"}, {"https://github.com/pytorch/pytorch/pull/179634"}};
   options.signatures["tier2-addmm-dtype-lowering"] = {
       "Tier 2: addmm with out_dtype stops in Inductor's lowering", "", "", "since torch 2.13, no release is fixed",
       "Keep the call out of the graph: the custom-op fix holds eager's memory, the guard does not. Or set accum_dtype=None.",
-      {"tuned_addmm() takes 3 positional arguments but 4 were given"}, {"https://github.com/linkedin/Liger-Kernel/issues/1327", "https://github.com/pytorch/pytorch/pull/190936"}};
+      {R"(tuned_addmm\(\) takes \d+ positional arguments but \d+ were given)"}, {"https://github.com/linkedin/Liger-Kernel/issues/1327", "https://github.com/pytorch/pytorch/pull/190936"}};
   options.cases[kSampleCase] = {"Fused linear cross entropy, bf16 with an fp32 gradient accumulator", "flce_case", R"({"dtype": "bfloat16", "accum_dtype": "float32"})",
                                 R"({"fullgraph": false, "dynamic": null, "mode": null, "capture_scalar_outputs": true})", {8, 16, 32}, 1327};
   options.locks["5b1f0c4e9a7d3f62c8e1b0a94d7f6e5c3b2a19087f6e5d4c3b2a190817263544"] = "torch==2.13.0 --hash=sha256:0011\ntriton==3.7.1 --hash=sha256:2233\n";
