@@ -86,6 +86,7 @@ class Cells:
             for request, answer in zygote.answers(requests):
                 self.ends[request["cell_id"]] = answer.get("exit") or answer
                 self.served[request["cell_id"]] = self._observation(request)
+            self.warmed = zygote.warmed
             self.exit_code = zygote.close()
 
     @staticmethod
@@ -156,6 +157,9 @@ class RealCells(unittest.TestCase):
     def test_the_zygote_sees_what_a_cold_process_sees(self):
         for name in COLD:
             self.assertEqual(essence(self.cells.served[name]), essence(self.cells.cold[name]), name)
+
+    def test_the_zygote_warms_its_device_and_leaves_no_thread(self):
+        self.assertEqual([(news["ok"], news["error"]) for news in self.cells.warmed], [(True, None)])
 
     def test_controls(self):
         ends = self.cells.ends

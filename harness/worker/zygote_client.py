@@ -10,6 +10,7 @@ class Zygote:
     """One flce-worker for one environment, Liger and fix. `variables` are the process's environment changes."""
 
     def __init__(self, worker, start, variables=None, stderr=None):
+        self.warmed = []  # what the zygote told of its devices
         ours, theirs = socket.socketpair()
         self._process = subprocess.Popen([worker, "--serve", str(theirs.fileno())], pass_fds=[theirs.fileno()],
                                          env=dict(os.environ, **(variables or {})), stdin=subprocess.DEVNULL,
@@ -43,6 +44,8 @@ class Zygote:
             answer = self.receive()
             if answer is None:
                 raise RuntimeError("the zygote is gone")
+            if "warmed" in answer:
+                self.warmed.append(answer["warmed"])
             request = running.pop(answer.get("cell_id"), None)
             if request is not None:
                 yield request, answer

@@ -20,7 +20,8 @@ def _row_loss(logits, stride, target, loss, columns, counted, ignored, BLOCK: tl
             at = start + tl.arange(0, BLOCK)
             tl.store(logits + at, 0.0, mask=at < columns)
         return
-    largest, total = float("-inf"), 0.0
+    largest = float("-inf")
+    total = 0.0
     for start in range(0, columns, BLOCK):
         at = start + tl.arange(0, BLOCK)
         x = tl.load(logits + at, mask=at < columns, other=float("-inf")).cast(tl.float32)
@@ -60,20 +61,21 @@ class _ChunkedLoss(torch.autograd.Function):
         return grad_x * gradient, grad_w * gradient, None
 
 
-def chunked_loss(x, w, target):
-    """x: (rows, H), w: (V, H), target: (rows,) int64; rows even. Returns the mean loss, an fp32 scalar."""
-    return _ChunkedLoss.apply(x, w, target)
+def step(x, w, target):
+    """x: (rows, H), w: (V, H), target: (rows,) int64; rows even. The mean loss, an fp32 scalar, and a copy of the weight."""
+    return _ChunkedLoss.apply(x, w, target), w.clone()
 
 
 def compile_forward(dtype=torch.bfloat16):
-    """Eager, then compiled; inputs require a gradient, so that the joint graph is traced and split, but no backward runs."""
-    x = torch.empty(8, 16, device="cuda", dtype=dtype, requires_grad=True)
-    w = torch.empty(32, 16, device="cuda", dtype=dtype, requires_grad=True)
+    """Eager, then compiled. No input requires a gradient: tracing a backward would run autograd's engine, and its threads
+    with it, which a forked cell lacks and waits for."""
+    x = torch.empty(8, 16, device="cuda", dtype=dtype)
+    w = torch.empty(32, 16, device="cuda", dtype=dtype)
     target = torch.zeros(8, dtype=torch.int64, device="cuda")
-    chunked_loss(x, w, target)
+    step(x, w, target)
     torch._dynamo.config.capture_scalar_outputs = True
     try:
-        torch.compile(chunked_loss)(x, w, target)
+        torch.compile(step)(x, w, target)
     finally:
         torch.cuda.synchronize()
         torch._dynamo.config.capture_scalar_outputs = False

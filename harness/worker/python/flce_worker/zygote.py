@@ -5,6 +5,7 @@ child lacks and waits for), and CPU work stays on one thread (an OpenMP pool doe
 """
 
 import gc
+import gc
 import importlib
 import json
 import os
@@ -54,9 +55,12 @@ def warm(text):
         control.compile_forward()
     except Exception as failure:
         error = f"{type(failure).__name__}: {failure}"[:2000]
-    # A compile that failed is still held by the frames of its exception, and with it Triton's compiler context, whose
-    # threads a child lacks and would wait for once it collects garbage.
+    # Triton before 3.6 leaves compiler contexts to the collector, after a failed compile in its traceback, and each owns
+    # threads. They must go here: a forked cell that drops such a context waits for threads that it does not have.
     gc.collect()
+    threads = len(os.listdir("/proc/self/task")) - 1
+    if threads > 0:
+        error = f"{error + '; ' if error else ''}{threads} threads are left, which a forked cell would lack"
     name = (device.get("profile") or {}).get("id") or device.get("capability")
     return json.dumps({"warmed": {"device": name, "ok": error is None, "seconds": round(time.monotonic() - began, 3),
                                   "error": error}})
