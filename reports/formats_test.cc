@@ -110,6 +110,9 @@ TEST(WordsTest, AFixTableHasVerdictAndTime) {
   EXPECT_EQ(TimeWords(fixed), "eager 85 ms, compiled 40 ms; first call, compile included, 1.5 s");
   EXPECT_EQ(TimeWords(none), "");
   EXPECT_NE(RenderTerminal(run, SampleOptions(), TerminalOptions{}).find("85 ms -> 41 ms, 1.5 s first"), std::string::npos);
+  TerminalOptions narrow;
+  narrow.width = 60;
+  EXPECT_NE(RenderTerminal(run, SampleOptions(), narrow).find("        time 85 ms -> 41 ms, 1.5 s first"), std::string::npos);
   run.cells = {none};
   EXPECT_TRUE(FixTables(run, SampleOptions()).empty());
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -98,25 +99,32 @@ std::string FixesText(const RunRecord& run, const ReportOptions& options, const 
   std::string out;
   bool emulated = false;
   for (const FixTable& table : FixTables(run, options)) {
-    std::vector<std::array<std::string, 5>> rows = {{"fix", "verdict", "peak", "x eager", "time, eager -> compiled"}};
+    std::vector<std::array<std::string, 5>> rows = {{"fix", "verdict", "peak", "x eager", "eager -> compiled"}};
     for (const FixSummary& fix : table.rows) {
       char ratio[40] = "";
       if (fix.ratio > 0) std::snprintf(ratio, sizeof ratio, "%.3g%s", fix.ratio, fix.over_budget ? " m" : "");
-      rows.push_back({FitWidth(ReadableLine(fix.fix), 24), fix.verdict, fix.ratio > 0 ? HumanBytes(fix.compiled_peak) : "-", fix.ratio > 0 ? ratio : "-", TimeWords(fix)});
+      // A patch is known by its file name; where it lies is in the report.
+      rows.push_back({FitWidth(ReadableLine(fix.fix.substr(fix.fix.rfind('/') + 1)), 24), fix.verdict, fix.ratio > 0 ? HumanBytes(fix.compiled_peak) : "-", fix.ratio > 0 ? ratio : "-", TimeWords(fix)});
       emulated |= !fix.executed;
     }
     std::array<size_t, 5> widths{};
     for (const auto& row : rows)
       for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], DisplayWidth(row[i]) + 2);
-    widths[1] = std::min<size_t>(widths[1], 34);
+    widths[1] = std::min<size_t>(widths[1], 40);
+    const bool fits = std::accumulate(widths.begin(), widths.end(), size_t{4}) <= terminal.width + 2;
     out += "\n  " + ink.Bold(FitWidth(ReadableLine("Fixes of " + table.case_name + (table.shape.empty() ? "" : ", " + table.shape)), terminal.width - 2)) + "\n";
     for (size_t r = 0; r < rows.size(); ++r) {
       std::string line;
-      for (size_t i = 0; i < rows[r].size(); ++i) line += PadWidth(FitWidth(rows[r][i], widths[i] - 2), widths[i]);
+      for (size_t i = 0; i < rows[r].size() - !fits; ++i) line += PadWidth(FitWidth(rows[r][i], widths[i] - 2), widths[i]);
       line = "    " + FitWidth(std::string(Trim(line)), terminal.width - 4);
       out += (r == 0 ? ink.Dim(line) : line) + "\n";
-      if (r == 0 || table.rows[r - 1].numerics.empty()) continue;
-      for (const std::string& text : WrapWords(table.rows[r - 1].numerics, std::min<size_t>(terminal.width - 8, 100))) out += "        " + ink.Dim(text) + "\n";
+      if (r == 0) continue;
+      const FixSummary& fix = table.rows[r - 1];
+      // What has no room beside the others stands below.
+      const std::string time = fits || !fix.executed ? "" : "time " + TimeWords(fix);
+      const std::string below = time + (time.empty() || fix.numerics.empty() ? "" : "; ") + fix.numerics;
+      if (below.empty()) continue;
+      for (const std::string& text : WrapWords(below, std::min<size_t>(terminal.width - 8, 100))) out += "        " + ink.Dim(text) + "\n";
     }
     if (const std::string note = FixMemoryNote(table.rows); !note.empty())
       for (const std::string& line : WrapWords(note, std::min<size_t>(terminal.width - 4, 106))) out += "    " + ink.Dim(line) + "\n";

@@ -317,7 +317,7 @@ std::string VerdictsOf(const std::vector<const CellRecord*>& cells, const Report
   std::vector<std::pair<std::string, size_t>> counts;
   for (const CellRecord* cell : cells) {
     std::string label = MarkOf(*cell, options).label;
-    if (cell->verdict.outcome == Outcome::kReproduced && cell->verdict.reason == Reason::kFixNoEffect) label += ", the fix changed nothing";
+    if (cell->verdict.outcome == Outcome::kReproduced && cell->verdict.reason == Reason::kFixNoEffect) label += ": the fix had no part";
     auto it = std::find_if(counts.begin(), counts.end(), [&](const auto& count) { return count.first == label; });
     if (it == counts.end()) it = counts.insert(counts.end(), {label, 0});
     ++it->second;

@@ -13,7 +13,8 @@
 
 namespace flce {
 
-/// History of the report's schema: 1.0 first release; 1.1 controls, eager launches, seeds, poisoned memory. Additions raise the minor number; readers take any 1.x.
+/// History of the report's schema: 1.0 first release; 1.1 controls, eager launches, seeds, poisoned memory. Additions raise the
+/// minor number; readers take any 1.x.
 constexpr const char* kSchemaVersion = "1.1";
 
 /// One tensor of a run compared with the same tensor of another (eager, or the fp64 reference).
