@@ -2,12 +2,25 @@
 #include <ATen/Context.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 
 #include "harness/base/text.h"
 #include "harness/numerics/judge_command.h"
 #include "harness/numerics/run_command.h"
+
+namespace {
+
+// Ends without destructors: what LibTorch's CUDA half tears down at exit has been seen to abort a process whose result was
+// complete.
+[[noreturn]] void End(int code) {
+  std::cout.flush();
+  std::cerr.flush();
+  std::_Exit(code);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App program("Judges tensors of FLCE runs bit by bit", "flce-numerics");
@@ -22,15 +35,14 @@ int main(int argc, char** argv) {
     if (devices_app->parsed()) {
       // CUDA is there when this build is linked with LibTorch's CUDA half and a GPU answers.
       std::cout << "cpu\n" << (at::hasCUDA() ? "cuda\n" : "");
-      return 0;
+      End(0);
     }
-    return judge_app->parsed() ? flce::RunJudge(judge, std::cout, std::cerr)
-                               : flce::RunNative(run, std::cerr);
+    End(judge_app->parsed() ? flce::RunJudge(judge, std::cout, std::cerr) : flce::RunNative(run, std::cerr));
   } catch (const CLI::ParseError& error) {
-    return program.exit(error) == 0 ? 0 : 2;
+    End(program.exit(error) == 0 ? 0 : 2);
   } catch (const std::exception& error) {
     // LibTorch reports with exceptions: memory that runs out, a device that does not answer.
     std::cerr << "flce-numerics: LibTorch failed: " << flce::FirstLine(error.what()) << "\n";
-    return 2;
+    End(2);
   }
 }

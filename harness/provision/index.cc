@@ -130,7 +130,10 @@ Result<std::vector<std::string>> Catalogue::Walk(const std::string& from, const 
     versions.push_back(*found);
     const std::optional<Version> version = Version::Parse(*found);
     if (!version) return Error{ErrorKind::kData, "the package index answered with the version '" + *found + "'"};
-    below = ",<" + (options_.every_patch ? version->Public() : Minor(*version));
+    // Below the first there is nothing to ask for, and an installer calls such a range contradictory.
+    const std::string bound = options_.every_patch ? version->Public() : Minor(*version);
+    if (const std::optional<Version> next = Version::Parse(bound); !next || !(*first < *next)) break;
+    below = ",<" + bound;
   }
   if (versions.empty()) return Unknown(from);
   std::reverse(versions.begin(), versions.end());

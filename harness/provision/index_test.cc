@@ -37,6 +37,7 @@ TEST_F(CatalogueTest, ARangeGivesTheNewestPatchOfEachMinor) {
 }
 
 TEST_F(CatalogueTest, ARangeGivesEveryReleaseWherePatchesMatter) {
+  EXPECT_EQ(*Make(true).Expand("2.7.0..2.8.0"), (std::vector<std::string>{"2.7.0", "2.7.1", "2.8.0"}));
   EXPECT_EQ(*Make(true).Expand("2.9..2.14.0"), (std::vector<std::string>{"2.9.0", "2.9.1", "2.13.0", "2.14.0"}));
 }
 

@@ -23,6 +23,11 @@ class FakeIndex : public PackageIndex {
     queries.push_back(query.package + query.constraint + (query.oldest ? " oldest" : ""));
     if (failure) return *failure;
     const Result<VersionRange> range = VersionRange::Parse(query.constraint);
+    // As uv does for a range that holds nothing by itself: an error, not "no such version".
+    const size_t from = query.constraint.find(">="), below = query.constraint.find(",<");
+    if (from == 0 && below != std::string::npos && query.constraint[below + 2] != '=' &&
+        !(*Version::Parse(query.constraint.substr(2, below - 2)) < *Version::Parse(query.constraint.substr(below + 2))))
+      return Error{ErrorKind::kEnvironment, "contradictory: " + query.constraint};
     std::optional<Version> best;
     for (const std::string& text : versions_) {
       const Version version = *Version::Parse(text);
