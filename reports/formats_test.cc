@@ -216,7 +216,7 @@ TEST(ReproductionTest, IsMadeFromTheParametersOfTheCase) {
   unlisted.verdict.signature = "sibling";
   unlisted.exception->target.clear();
   unlisted.exception->chain.back().message = "call <addmm at 0x7f48a62e9fa0>(*)";
-  EXPECT_THAT(ReproductionScript(unlisted, options), HasSubstr(R"(PROOF = ["call <addmm at 0x\\w+>\\(\\*\\)"])")) << "an address is another one in the next run";
+  EXPECT_THAT(ReproductionScript(unlisted, options), HasSubstr(R"x(PROOF = ["call <addmm at 0x\\w+>\\(\\*\\)"])x")) << "an address is another one in the next run";
   info.module = "operator_case";
   info.parameters_json = R"({"op": "baddbmm", "dtype": "bfloat16", "out": true})";
   EXPECT_THAT(ReproductionScript(TierTwoCell(), options), HasSubstr("    return torch.baddbmm(c, a, b, out_dtype=torch.float32, out=c)\n"));
