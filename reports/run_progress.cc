@@ -130,6 +130,17 @@ void RunProgress::CellFinished(const CellRecord& cell) {
   Draw(true);
 }
 
+void RunProgress::ControlFinished(const CellRecord& cell, const ControlRecord& control) {
+  running_.erase(cell.id);
+  ++finished_;
+  if (!options_.quiet && (!options_.live || options_.terminal.verbose || !control.as_required)) {
+    const std::string number = PadWidth(std::to_string(finished_) + "/" + std::to_string(cells_), std::to_string(cells_).size() * 2 + 2);
+    const std::string how = control.as_required ? " as it must" : ": " + control.text;
+    PrintLine(number + "   " + ReadableLine("control " + control.case_name + ": " + std::string(Text(control.outcome)) + how, 400));
+  }
+  Draw(true);
+}
+
 void RunProgress::Note(std::string_view line) {
   if (line.empty()) return;
   PrintLine(ReadableLine(line, 1000));

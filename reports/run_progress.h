@@ -44,6 +44,8 @@ class RunProgress {
   /// A waiting cell's process is at `stage` ("dynamo"); the first call says that it runs.
   void CellStage(const std::string& id, const std::string& stage);
   void CellFinished(const CellRecord& cell);
+  /// The same for a control, which may well have crashed: the line says whether it came out as it must.
+  void ControlFinished(const CellRecord& cell, const ControlRecord& control);
   /// A line of its own, above the block; nothing for "".
   void Note(std::string_view line);
   /// Cells that wait or run.

@@ -77,6 +77,15 @@ TEST_F(RunProgressTest, LinesNameTheCaseWhereThereAreSeveral) {
   EXPECT_EQ(Take(), "1/2 2  Tier 2: flce-bf16-fp32-accum, torch 2.13.0, Liger 0.8.5, emulated 9.0, 2.4 s\n");
 }
 
+TEST_F(RunProgressTest, AControlThatCrashesAsItMustAlarmsNobody) {
+  RunProgress progress(Options(false), clock_, Sink());
+  progress.BeginRun(2, true, texts_);
+  progress.ControlFinished(flce::testing::TierTwoCell(), {"crashed", "control-abort", Outcome::kCrashed, true, "rule 'c'"});
+  EXPECT_EQ(Take(), "1/2    control control-abort: crashed as it must\n");
+  progress.ControlFinished(flce::testing::TierTwoCell(), {"timed_out", "control-hang", Outcome::kEnvironment, false, "rule 't' expects timed_out"});
+  EXPECT_EQ(Take(), "2/2    control control-hang: environment: rule 't' expects timed_out\n");
+}
+
 TEST_F(RunProgressTest, ATerminalGetsOneBlockThatIsDrawnAnew) {
   {
     RunProgress progress(Options(true), clock_, Sink());

@@ -204,7 +204,7 @@ class Run {
     if (decision.front().action == CellAction::kReuse) {
       records_[index] = decision.front().earlier->record;
       records_[index]->origin = "reused";
-      return progress_.CellFinished(*records_[index]);
+      return Show(index, *records_[index]);
     }
     if (!supplied->overlay->applies) {
       const std::string why = "the fix '" + supplied->overlay->name + "' does not apply: " + supplied->overlay->reason +
@@ -248,9 +248,14 @@ class Run {
     progress_.Tick();
   }
 
+  void Show(size_t index, const CellRecord& record) {
+    if (index < first_control_) return progress_.CellFinished(record);
+    for (const ControlRecord& control : ReportControls({record}, data_->expectations)) progress_.ControlFinished(record, control);
+  }
+
   void Keep(size_t index, const CellKey& key, CellRecord record) {
     if (const Status written = journal_->Append(key, record); !written && failure_.ok()) failure_ = written.error();
-    progress_.CellFinished(record);
+    Show(index, record);
     records_[index] = std::move(record);
   }
 
