@@ -5,6 +5,7 @@
 #include "reports/html.h"
 #include "reports/junit.h"
 #include "reports/markdown.h"
+#include "reports/publishable.h"
 
 namespace flce {
 
@@ -12,9 +13,11 @@ extern const std::string_view kReportSchemaText;
 
 std::string_view ReportSchema() { return kReportSchemaText; }
 
-std::string RenderJson(const RunRecord& run, const ReportOptions&) {
-  return ToJson(run).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string RenderRecord(const RunRecord& run) { return ToJson(run).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+namespace {
+std::string RenderJson(const RunRecord& run, const ReportOptions& options) { return RenderRecord(Publishable(run, options.private_words)); }
+}  // namespace
 
 const std::vector<Reporter>& Reporters() {
   static const std::vector<Reporter> all = {

@@ -22,8 +22,9 @@ const std::vector<Reporter>& Reporters();
 /// Null for an unknown name.
 const Reporter* FindReporter(std::string_view name);
 
-/// The report as reports/schema/report.schema.json describes it. Valid UTF-8 whatever the run holds.
-std::string RenderJson(const RunRecord& run, const ReportOptions& options);
+/// The report as reports/schema/report.schema.json describes it, every text as it was: what a run's folder keeps. The format
+/// "json" above is the same without names of people and machines. Valid UTF-8 whatever the run holds.
+std::string RenderRecord(const RunRecord& run);
 /// The text of reports/schema/report.schema.json.
 std::string_view ReportSchema();
 

@@ -280,7 +280,7 @@ class Run {
       for (std::string& problem : CheckControls(controls, data.expectations, true).problems) named.problems.push_back(std::move(problem));
     record_.exit_code = interrupted ? kExitInterrupted : ExitCode(profile_, record_.cells, named);
     const ReportOptions options = MakeReportOptions(at_, data, record_);
-    FLCE_TRY_DO(WriteFileAtomically(run_folder_ / "report.json", RenderJson(record_, options)));
+    FLCE_TRY_DO(WriteFileAtomically(run_folder_ / "report.json", RenderRecord(record_)));
     if (!interrupted) FLCE_TRY_DO(journal_->Finish(record_.exit_code, record_.finished));
     KeepHistory();
     if (interrupted) {

@@ -157,6 +157,12 @@ TEST_F(CheckoutTest, ACheckoutIsReadWhereItIs) {
   const Result<LigerTree> wheel = OpenLigerCheckout(dir_ / "wheel", no_git);
   ASSERT_TRUE(wheel.ok());
   EXPECT_EQ(wheel->version, "0.8.2");
+  // Unpacked in an ignored folder of a repository, whose commit says nothing about it.
+  FakeRunner other_repository;
+  other_repository.handler = [](const std::vector<std::string>& argv) {
+    return argv[3] == "ls-files" ? ProcessResult{Exited{1}, "", "did not match any file(s) known to git", 0, 0, 0, 0} : Succeeds("1234567890abcdef\n");
+  };
+  EXPECT_EQ(OpenLigerCheckout(dir_ / "wheel", other_repository)->Label(), "0.8.2");
   EXPECT_EQ(OpenLigerCheckout(dir_, runner).error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(OpenLigerCheckout(dir_ / "absent", runner).error().kind, ErrorKind::kNotFound);
 }

@@ -78,7 +78,8 @@ Result<LigerTree> OpenLigerCheckout(const fs::path& path, ProcessRunner& runner)
   // An unpacked wheel has no pyproject.toml, but says its version in the folder of its metadata.
   if (tree.version.empty()) tree.version = DistributionVersion(tree.root, "liger-kernel");
   FLCE_TRY(tree.sha256, HashPythonTree(tree.root / "liger_kernel"));
-  tree.git = Git(tree.root, {"rev-parse", "HEAD"}, runner).value_or("");
+  // A wheel unpacked into an ignored folder of some repository is not a checkout of it: its files must be in the index.
+  if (Git(tree.root, {"ls-files", "--error-unmatch", "--", "liger_kernel"}, runner)) tree.git = Git(tree.root, {"rev-parse", "HEAD"}, runner).value_or("");
   if (!tree.git.empty()) tree.dirty = !Git(tree.root, {"status", "--porcelain", "--", "."}, runner).value_or("").empty();
   tree.reused = true;
   return tree;
