@@ -14,7 +14,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "python"))
 
-from flce_worker import changes, effect, exceptions, hooks, memory, native, paths, safetensors, source, stage  # noqa: E402
+from flce_worker import changes, effect, exceptions, hooks, memory, native, paths, safetensors, source, stage, timing  # noqa: E402
 
 
 def caught(function):
@@ -23,6 +23,31 @@ def caught(function):
     except BaseException as error:
         return error
     raise AssertionError("nothing was raised")
+
+
+class Timing(unittest.TestCase):
+    """With a device that writes down what it is asked for."""
+
+    class Event:
+        def __init__(self, log, **_):
+            self.log = log
+
+        def record(self):
+            self.log.append("record")
+
+        def synchronize(self):
+            self.log.append("wait")
+
+        def elapsed_time(self, end):
+            return {1: 5.0, 2: 3.0, 3: 9.0}[self.log.count("wait")]
+
+    def test_starts_without_cached_memory_and_times_after_the_warm_ups(self):
+        log = []
+        cuda = type("Cuda", (), {"synchronize": lambda *_: log.append("synchronize"), "empty_cache": lambda *_: log.append("empty"),
+                                 "Event": lambda *_, **options: self.Event(log, **options)})()
+        measured = timing.measure(type("Torch", (), {"cuda": cuda})(), lambda: log.append("run"), warmups=2, runs=3)
+        self.assertEqual(log, ["synchronize", "empty", "run", "run", "synchronize"] + ["record", "run", "record", "wait"] * 3)
+        self.assertEqual(measured, {"median": 5.0, "samples": [5.0, 3.0, 9.0]})
 
 
 class ExceptionChain(unittest.TestCase):

@@ -250,12 +250,14 @@ class Keep:
             timings["eager"] = _milliseconds(eager["seconds"])
             timings["compiled"] = _milliseconds(phase["seconds"])
             return
+        import torch
+
         from . import timing
 
         if eager["status"] == "ok":
-            timings["eager"] = timing.measure(lambda: runner.run(runner.case.step), **wanted)["median"]
+            timings["eager"] = timing.measure(torch, lambda: runner.run(runner.case.step), **wanted)["median"]
         if phase["status"] == "ok":
-            timings["compiled"] = timing.measure(lambda: runner.run(step), **wanted)["median"]
+            timings["compiled"] = timing.measure(torch, lambda: runner.run(step), **wanted)["median"]
 
 
 def _milliseconds(seconds):

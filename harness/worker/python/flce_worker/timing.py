@@ -3,10 +3,13 @@
 import statistics
 
 
-def measure(run, warmups, runs):
-    """Median milliseconds of `run()`, after warm-ups; all samples beside it."""
-    import torch
+def measure(torch, run, warmups, runs):
+    """Median milliseconds of `run()`, after warm-ups; all samples beside it.
 
+    The allocator starts with an empty cache: the large free blocks that earlier phases (poisoning above all) leave there
+    would make a step near the device's capacity give memory back and ask for it again in every run."""
+    torch.cuda.synchronize()
+    torch.cuda.empty_cache()
     for _ in range(warmups):
         run()
     torch.cuda.synchronize()
