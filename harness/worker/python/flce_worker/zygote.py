@@ -5,7 +5,6 @@ child lacks and waits for), and CPU work stays on one thread (an OpenMP pool doe
 """
 
 import gc
-import gc
 import importlib
 import json
 import os
