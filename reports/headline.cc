@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "harness/base/text.h"
 #include "harness/base/version.h"
@@ -32,6 +33,18 @@ std::string Range(const Stretch& stretch) {
 }
 
 }  // namespace
+
+std::vector<std::string> SortedVersions(std::vector<std::string> versions) {
+  std::stable_sort(versions.begin(), versions.end(), [](const std::string& a, const std::string& b) {
+    const std::optional<Version> left = Version::Parse(a), right = Version::Parse(b);
+    if (left && right) return *left < *right;
+    return left.has_value() && !right;  // what is no version comes last
+  });
+  // What is no version keeps its order, so equal ones need not be neighbours.
+  std::set<std::string> seen;
+  versions.erase(std::remove_if(versions.begin(), versions.end(), [&](const std::string& version) { return !seen.insert(version).second; }), versions.end());
+  return versions;
+}
 
 std::vector<Stretch> TorchStretches(const RunRecord& run, const std::string& case_name, const ReportOptions& options) {
   std::map<std::string, Seen> by_torch;

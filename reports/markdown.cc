@@ -5,7 +5,7 @@
 
 #include "harness/base/text.h"
 #include "reports/clean_text.h"
-#include "reports/matrix_table.h"
+#include "reports/folded_table.h"
 #include "reports/reproduction.h"
 #include "reports/words.h"
 
@@ -133,6 +133,28 @@ std::string FixesTable(const RunRecord& run, const ReportOptions& options, const
   return out.empty() ? "" : "### Fixes\n" + out;
 }
 
+std::string Folded(const FoldedTable& table, const Markdown& md) {
+  std::string out = "\n" + md.Words(table.constants) + "\n\n|", rule = "|";
+  for (const std::string& axis : table.row_axes) out += " " + axis + " |", rule += " --- |";
+  for (const std::vector<std::string>& column : table.columns) {
+    std::vector<std::string> names;
+    for (size_t axis = 0; axis < column.size(); ++axis) {
+      const std::string& name = table.column_axes[axis];
+      // A version that stands alone must say of what; below Liger's it is a capability, as in the other tables.
+      names.push_back((column.size() > 1 && name == "capability" ? "" : name + " ") + md.Words(column[axis]));
+    }
+    out += " " + Join(names, "<br>") + " |", rule += " :-: |";
+  }
+  out += "\n" + rule + "\n";
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    out += "|";
+    for (const std::string& name : table.rows[row]) out += " " + md.Words(name) + " |";
+    for (const std::string& sign : table.signs[row]) out += " " + md.Words(sign) + " |";
+    out += "\n";
+  }
+  return out;
+}
+
 std::string Matrix(const RunRecord& run, const ReportOptions& options, const Markdown& md) {
   if (run.cells.size() < 2) return "";
   std::string out = "### Matrix\n";
@@ -141,7 +163,15 @@ std::string Matrix(const RunRecord& run, const ReportOptions& options, const Mar
     Mark mark = MarkOf(cell, options);
     if (std::none_of(legend.begin(), legend.end(), [&](const Mark& other) { return other.label == mark.label; })) legend.push_back(std::move(mark));
   }
-  for (const MatrixTable& table : MatrixTables(run, options, true)) {
+  const FoldedMatrix matrix = FoldedMatrixTables(run, options, true);
+  for (const FoldedTable& table : matrix.folded) out += Folded(table, md);
+  std::string singles;  // a table of one cell would be four lines for one sign
+  for (const MatrixTable& table : matrix.tables) {
+    if (table.torches.size() == 1 && table.columns.size() == 1) {
+      const MatrixColumn& column = table.columns[0];
+      singles += "- " + md.Words(column.signs[0]) + " " + md.Words(table.Title() + ": " + MarkOf(*column.cells[0], options).label + " on torch " + table.torches[0] + ", Liger " + column.liger + ", " + column.DevicesName()) + "\n";
+      continue;
+    }
     out += "\n" + md.Words(table.Title()) + "\n\n| torch |";
     for (const MatrixColumn& column : table.columns) out += " Liger " + md.Words(column.liger) + "<br>" + md.Words(column.DevicesName()) + " |";
     out += "\n| --- |";
@@ -153,6 +183,7 @@ std::string Matrix(const RunRecord& run, const ReportOptions& options, const Mar
       out += "\n";
     }
   }
+  if (!singles.empty()) out += "\nSingle cells\n\n" + singles;
   std::vector<std::string> pieces;
   for (const Mark& mark : legend) pieces.push_back(mark.sign + " " + md.Words(mark.label));
   return out + "\n" + Join(pieces, ", ") + "; m over the memory budget, ↓ regressed, ↑ improved, ~ changed.\n";

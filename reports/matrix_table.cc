@@ -1,6 +1,7 @@
 #include "reports/matrix_table.h"
 
 #include <algorithm>
+#include <map>
 
 #include "harness/base/text.h"
 #include "reports/words.h"
@@ -22,15 +23,17 @@ std::string DeviceKey(const CellRecord& cell) {
   return (cell.device_kind == DeviceKind::kCuda ? "gpu " : "") + cell.capability;
 }
 
-std::vector<MatrixColumn> ColumnsOf(const std::vector<const CellRecord*>& cells, const std::vector<std::string>& torches,
-                                    const ReportOptions& options, bool unicode) {
-  std::vector<std::string> devices;
-  std::map<std::pair<std::string, std::string>, std::map<std::string, const CellRecord*>> by_column;
-  std::vector<std::string> ligers;
-  for (const CellRecord* cell : cells) {
+}  // namespace
+
+std::vector<MatrixColumn> MatrixColumns(const std::vector<std::pair<size_t, const CellRecord*>>& cells, size_t rows, const ReportOptions& options, bool unicode) {
+  std::vector<std::string> devices, ligers;
+  std::map<std::pair<std::string, std::string>, std::vector<const CellRecord*>> by_column;
+  for (const auto& [row, cell] : cells) {
     ligers.push_back(cell->liger);
     devices.push_back(DeviceKey(*cell));
-    by_column[{cell->liger, DeviceKey(*cell)}][PublicVersion(cell->torch)] = cell;
+    std::vector<const CellRecord*>& column = by_column[{cell->liger, DeviceKey(*cell)}];
+    column.resize(rows);
+    column[row] = cell;
   }
   devices = SortedVersions(std::move(devices));
   std::vector<MatrixColumn> columns;
@@ -40,10 +43,7 @@ std::vector<MatrixColumn> ColumnsOf(const std::vector<const CellRecord*>& cells,
       const auto found = by_column.find({liger, device});
       if (found == by_column.end()) continue;
       MatrixColumn column{liger, {device}, found->second, {}};
-      for (const std::string& torch : torches) {
-        const auto it = column.by_torch.find(torch);
-        column.signs.push_back(it == column.by_torch.end() ? "" : SignOf(*it->second, options, unicode));
-      }
+      for (const CellRecord* cell : column.cells) column.signs.push_back(cell == nullptr ? "" : SignOf(*cell, options, unicode));
       const auto alike = std::find_if(columns.begin() + first_of_liger, columns.end(),
                                       [&](const MatrixColumn& other) { return other.signs == column.signs; });
       if (alike != columns.end()) {
@@ -56,8 +56,6 @@ std::vector<MatrixColumn> ColumnsOf(const std::vector<const CellRecord*>& cells,
   return columns;
 }
 
-}  // namespace
-
 std::string MatrixColumn::DevicesName() const {
   if (devices.size() <= 2) return Join(devices, ",");
   return devices.front() + ".." + devices.back();
@@ -69,24 +67,24 @@ std::string MatrixTable::Title() const {
 
 std::vector<MatrixTable> MatrixTables(const RunRecord& run, const ReportOptions& options, bool unicode) {
   std::vector<MatrixTable> tables;
-  std::vector<std::vector<const CellRecord*>> cells;
   for (const CellRecord& cell : run.cells) {
     const std::string shape = cell.shape ? Text(*cell.shape) : "";
     const std::string seed = cell.seed ? std::to_string(*cell.seed) : "";
     auto it = std::find_if(tables.begin(), tables.end(), [&](const MatrixTable& table) {
       return table.case_name == cell.case_name && table.fix == cell.fix && table.shape == shape && table.seed == seed;
     });
-    if (it == tables.end()) {
-      tables.push_back({cell.case_name, cell.fix, shape, seed, {}, {}});
-      cells.emplace_back();
-      it = tables.end() - 1;
-    }
-    cells[static_cast<size_t>(it - tables.begin())].push_back(&cell);
+    if (it == tables.end()) it = tables.insert(tables.end(), {cell.case_name, cell.fix, shape, seed, {}, {}, {}});
+    it->cells.push_back(&cell);
     it->torches.push_back(PublicVersion(cell.torch));
   }
-  for (size_t i = 0; i < tables.size(); ++i) {
-    tables[i].torches = SortedVersions(std::move(tables[i].torches));
-    tables[i].columns = ColumnsOf(cells[i], tables[i].torches, options, unicode);
+  for (MatrixTable& table : tables) {
+    table.torches = SortedVersions(std::move(table.torches));
+    std::vector<std::pair<size_t, const CellRecord*>> cells;
+    for (const CellRecord* cell : table.cells) {
+      const auto row = std::find(table.torches.begin(), table.torches.end(), PublicVersion(cell->torch));
+      cells.emplace_back(static_cast<size_t>(row - table.torches.begin()), cell);
+    }
+    table.columns = MatrixColumns(cells, table.torches.size(), options, unicode);
   }
   return tables;
 }

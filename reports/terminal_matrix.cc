@@ -7,52 +7,13 @@
 
 #include "harness/base/text.h"
 #include "reports/clean_text.h"
-#include "reports/matrix_table.h"
+#include "reports/folded_table.h"
 #include "reports/terminal_parts.h"
 
 namespace flce {
 namespace {
 
 constexpr size_t kMaxAttention = 20;
-
-std::string TableText(const MatrixTable& table, const ReportOptions& options, const TerminalOptions& terminal, const Ink& ink) {
-  const std::vector<MatrixColumn>& columns = table.columns;
-  std::string out = "\n  " + ink.Bold(FitWidth(ReadableLine(table.Title()), terminal.width - 2)) + "\n";
-
-  size_t row_width = 7;
-  for (const std::string& torch : table.torches) row_width = std::max(row_width, DisplayWidth(torch) + 2);
-  std::vector<size_t> widths;
-  for (const MatrixColumn& column : columns) {
-    size_t width = std::max(DisplayWidth(FitWidth(column.liger, 14)), DisplayWidth(column.DevicesName()));
-    for (const std::string& sign : column.signs) width = std::max(width, DisplayWidth(sign));
-    widths.push_back(width + 2);
-  }
-  // A table that is too wide goes on below: every part repeats the versions of torch.
-  for (size_t begin = 0; begin < columns.size();) {
-    size_t end = begin, used = row_width + 4;
-    while (end < columns.size() && (end == begin || used + widths[end] + 15 <= terminal.width)) used += widths[end++];
-    std::string head = "    " + PadWidth("torch", row_width), second = "    " + PadWidth("", row_width);
-    for (size_t i = begin; i < end; ++i) {
-      const bool same = i > begin && columns[i].liger == columns[i - 1].liger;
-      head += PadWidth(same ? "" : FitWidth(ReadableLine(columns[i].liger), 14), widths[i]);
-      second += PadWidth(columns[i].DevicesName(), widths[i]);
-    }
-    out += ink.Dim(std::string(Trim(head)).insert(0, "    ") + "   <- Liger") + "\n" + ink.Dim(second) + ink.Dim(" <- capability") + "\n";
-    for (size_t row = 0; row < table.torches.size(); ++row) {
-      out += "    " + PadWidth(table.torches[row], row_width);
-      for (size_t i = begin; i < end; ++i) {
-        const auto it = columns[i].by_torch.find(table.torches[row]);
-        out += it == columns[i].by_torch.end() ? std::string(widths[i], ' ')
-                                               : PaintMark(MarkOf(*it->second, options), columns[i].signs[row], widths[i], ink);
-      }
-      while (out.back() == ' ') out.pop_back();
-      out += "\n";
-    }
-    begin = end;
-    if (begin < columns.size()) out += "\n";
-  }
-  return out;
-}
 
 std::string LegendText(const RunRecord& run, const ReportOptions& options, const TerminalOptions& terminal, const Ink& ink) {
   std::vector<std::pair<Mark, int>> counts;
@@ -195,12 +156,14 @@ std::string MatrixText(const RunRecord& run, const ReportOptions& options, const
   const std::string counts = std::to_string(run.cells.size()) + " cells" + (standings.empty() ? "" : ": " + standings);
   if (terminal.quiet) return out + counts + "\n";
   std::string singles;  // a table of one cell would be three lines for one sign
-  for (const MatrixTable& table : MatrixTables(run, options, terminal.unicode)) {
+  const FoldedMatrix matrix = FoldedMatrixTables(run, options, terminal.unicode);
+  for (const FoldedTable& table : matrix.folded) out += FoldedTableText(table, options, terminal);
+  for (const MatrixTable& table : matrix.tables) {
     if (table.torches.size() > 1 || table.columns.size() > 1) {
-      out += TableText(table, options, terminal, ink);
+      out += MatrixTableText(table, options, terminal);
       continue;
     }
-    const CellRecord& cell = *table.columns[0].by_torch.begin()->second;
+    const CellRecord& cell = *table.columns[0].cells[0];
     const Mark mark = MarkOf(cell, options);
     singles += "    " + PaintMark(mark, table.columns[0].signs[0], 4, ink) +
                FitWidth(ReadableLine(table.Title() + ": " + mark.label + " on torch " + table.torches[0] + ", Liger " + table.columns[0].liger + ", " + table.columns[0].DevicesName()), terminal.width - 9) + "\n";

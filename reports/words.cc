@@ -211,16 +211,6 @@ std::vector<std::string> CaseNames(const RunRecord& run) {
   return names;
 }
 
-std::vector<std::string> SortedVersions(std::vector<std::string> versions) {
-  std::stable_sort(versions.begin(), versions.end(), [](const std::string& a, const std::string& b) {
-    const std::optional<Version> left = Version::Parse(a), right = Version::Parse(b);
-    if (left && right) return *left < *right;
-    return left.has_value() && !right;  // what is no version comes last
-  });
-  versions.erase(std::unique(versions.begin(), versions.end()), versions.end());
-  return versions;
-}
-
 bool NeedsAttention(const CellRecord& cell) {
   if (cell.standing && *cell.standing != Standing::kUnlisted) return *cell.standing != Standing::kExpected;
   return (IsFailure(cell.verdict.outcome) && cell.verdict.outcome != Outcome::kReproduced) || IsInconclusive(cell.verdict.outcome);
