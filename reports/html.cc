@@ -10,7 +10,7 @@
 
 namespace flce {
 
-extern const std::string_view kPageHtml, kPageCss, kPageModelJs, kPageMapJs, kPageDetailJs, kPageMainJs;
+extern const std::string_view kPageHtml, kPageCss, kPageModelJs, kPageFoldJs, kPageMapJs, kPageDetailJs, kPageMainJs;
 
 namespace {
 
@@ -128,6 +128,7 @@ Json PageData::CellJson(const CellRecord& cell) {
     if (!text.empty()) json[key] = std::move(text);
   };
   put("shape", cell.shape ? Text(*cell.shape) : "");
+  put("seed", cell.seed ? std::to_string(*cell.seed) : "");
   put("sig", Line(cell.verdict.signature, 100));
   put("standing", cell.standing ? std::string(Text(*cell.standing)) : "");
   put("expectation", Line(cell.expectation));
@@ -236,7 +237,7 @@ std::string RenderHtml(const RunRecord& run, const ReportOptions& options, const
   const std::string data = JsonForScript(PageData(run, options).Build(before).dump(-1, ' ', false, Json::error_handler_t::replace));
   const std::pair<std::string_view, std::string> parts[] = {
       {"@CSS@", std::string(kPageCss)}, {"@DATA@", data},
-      {"@SCRIPT@", "(function () {\n\"use strict\";\n" + std::string(kPageModelJs) + std::string(kPageMapJs) + std::string(kPageDetailJs) + std::string(kPageMainJs) + "})();\n"}};
+      {"@SCRIPT@", "(function () {\n\"use strict\";\n" + std::string(kPageModelJs) + std::string(kPageFoldJs) + std::string(kPageMapJs) + std::string(kPageDetailJs) + std::string(kPageMainJs) + "})();\n"}};
   std::string out;
   // Each place is looked for in the page alone, never in what was put in.
   std::string_view rest = kPageHtml;

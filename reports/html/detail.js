@@ -32,10 +32,10 @@ function bars(rows, limit, title) {
   return chart;
 }
 
-/// Eager against every fix at the same place: same case, torch, Liger, device and shape.
+/// Eager against every fix at the same place: same case, torch, Liger, device, shape and seed.
 function memoryOf(cell) {
   if (cell.eager === undefined && cell.compiled === undefined) return [];
-  const peers = data.cells.filter((other) => other.case === cell.case && other.t === cell.t && other.l === cell.l && other.d === cell.d && other.shape === cell.shape && other.compiled !== undefined);
+  const peers = data.cells.filter((other) => other.case === cell.case && other.t === cell.t && other.l === cell.l && other.d === cell.d && other.shape === cell.shape && other.seed === cell.seed && other.compiled !== undefined);
   const rows = [];
   if (cell.eager !== undefined) rows.push({ label: "eager", value: cell.eager, text: bytes(cell.eager), kind: "eager" });
   for (const peer of peers) {

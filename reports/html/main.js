@@ -128,7 +128,7 @@ function drawHead() {
     const table = el("table", { class: "plain" }, el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, rows));
     byId("fixes").replaceChildren(rows.length <= 8 ? table : el("details", {}, el("summary", {}, "What " + plural(rows.length, "fix").replace("fixs", "fixes") + " give and cost, by case"), table));
   }
-  byId("foot").replaceChildren("Made by flce-repro " + data.tool + " with ", el("code", {}, data.argv), ". A bar above a square marks a change along torch; a red corner, memory over the budget; " + (data.before ? "a dark corner, another result than before; " : "") + "↓ regressed, ↑ better than expected, ~ another failure. Arrow keys move, Enter opens a cell, Escape closes it.");
+  byId("foot").replaceChildren("Made by flce-repro " + data.tool + " with ", el("code", {}, data.argv), ". A bar at a square's edge marks a change from the torch before; a red corner, memory over the budget; " + (data.before ? "a dark corner, another result than before; " : "") + "↓ regressed, ↑ better than expected, ~ another failure. Arrow keys move, Enter opens a cell, Escape closes it.");
 }
 
 document.addEventListener("click", (event) => {

@@ -1,4 +1,4 @@
-// Heat maps: one per case, fix and shape. Rows are torch, columns Liger and capability.
+// Heat maps: one per case, fix, shape and seed. Rows are torch, columns Liger and capability.
 
 function groupBy(items, keyOf) {
   const groups = new Map();
@@ -20,11 +20,12 @@ function describe(cell) {
   return words.join("; ");
 }
 
-function cellNode(cell, changed) {
+/// `change` is "changed" or "across" where a neighbouring torch gives something else, above or to the left.
+function cellNode(cell, change) {
   const mark = markOf(cell);
   const classes = ["m", "k-" + kindOf(mark)];
   if (cell.over) classes.push("over");
-  if (changed) classes.push("changed");
+  if (change) classes.push(change);
   if (differs(cell)) classes.push("differs");
   const node = el("td", {
     class: classes.join(" "), role: "gridcell", tabindex: "-1", "data-i": cell.index, "aria-label": describe(cell),
@@ -54,33 +55,38 @@ function changePoints(rows, columns, at) {
   return [...found.values()].sort((a, b) => a.to.t - b.to.t || b.columns - a.columns);
 }
 
+/// Columns by Liger: [["Liger 0.8.5", [{key, name, l, d}]]].
+function placeSpans(cells) {
+  const places = new Set(cells.map(placeKey));
+  return distinct(cells, "l").map((l) => ["Liger " + data.ligers[l], distinct(cells, "d").filter((d) => places.has(l + "/" + d))
+    .map((d) => ({ key: l + "/" + d, name: data.devices[d].replace("gpu ", "GPU "), l, d }))]);
+}
+
+/// Two rows: what the columns are, and their names beside those of the row axes.
+function headOf(axes, spans) {
+  const groups = el("tr", {}, axes.map(() => el("th", { scope: "col" })));
+  const names = el("tr", {}, axes.map((axis) => el("th", { scope: "col" }, axis)));
+  spans.forEach(([title, columns], i) => {
+    if (i > 0) { groups.append(el("th", { class: "gap" })); names.append(el("th", { class: "gap" })); }
+    groups.append(el("th", { colspan: String(columns.length), scope: "colgroup" }, title));
+    for (const column of columns) names.append(el("th", { scope: "col" }, column.name));
+  });
+  return el("thead", {}, groups, names);
+}
+
 function figureOf(cells) {
   const rows = distinct(cells, "t");
-  const at = new Map(cells.map((cell) => [cell.t + "/" + cell.l + "/" + cell.d, cell]));
-  const columns = [];
-  for (const l of distinct(cells, "l"))
-    for (const d of distinct(cells, "d"))
-      if (rows.some((t) => at.has(t + "/" + l + "/" + d))) columns.push({ l, d });
+  const at = new Map(cells.map((cell) => [cell.t + "/" + placeKey(cell), cell]));
+  const spans = placeSpans(cells);
+  const columns = spans.flatMap(([, group]) => group);
   for (const cell of cells) cell.changedFrom = null;
   const changes = changePoints(rows, columns, at);
 
   const first = cells[0];
   const over = cells.filter((cell) => cell.over).length;
   const caption = el("figcaption", {}, first.fix === "none" ? "No fix" : "Fix " + first.fix,
-    el("span", {}, (first.shape ? "  " + first.shape : "") + "  " + plural(cells.length, "cell") + (over ? ", " + over + " over the memory budget" : "")));
+    el("span", {}, (first.shape ? "  " + first.shape : "") + (first.seed ? "  seed " + first.seed : "") + "  " + plural(cells.length, "cell") + (over ? ", " + over + " over the memory budget" : "")));
 
-  const ligerRow = el("tr", {}, el("th", { scope: "col" }, "torch"));
-  const deviceRow = el("tr", {}, el("th", { scope: "col" }, "Liger, capability"));
-  ligerRow.firstChild.textContent = "";
-  deviceRow.firstChild.textContent = "torch";
-  const spans = groupBy(columns, (column) => column.l);
-  let firstGroup = true;
-  for (const [l, group] of spans) {
-    if (!firstGroup) { ligerRow.append(el("th", { class: "gap" })); deviceRow.append(el("th", { class: "gap" })); }
-    firstGroup = false;
-    ligerRow.append(el("th", { colspan: String(group.length), scope: "colgroup" }, "Liger " + data.ligers[l]));
-    for (const column of group) deviceRow.append(el("th", { scope: "col" }, data.devices[column.d].replace("gpu ", "GPU ")));
-  }
   const body = el("tbody");
   for (const t of rows) {
     const row = el("tr", { role: "row" }, el("th", { scope: "row", role: "rowheader" }, data.torches[t]));
@@ -89,12 +95,12 @@ function figureOf(cells) {
       if (last !== null && last !== column.l) row.append(el("td", { class: "gap" }));
       last = column.l;
       const cell = at.get(t + "/" + column.l + "/" + column.d);
-      row.append(cell ? cellNode(cell, cell.changedFrom !== null) : el("td", { class: "none", role: "gridcell" }));
+      row.append(cell ? cellNode(cell, cell.changedFrom ? "changed" : "") : el("td", { class: "none", role: "gridcell" }));
     }
     body.append(row);
   }
   const table = el("table", { class: "map", role: "grid", "aria-label": first.case + ", " + (first.fix === "none" ? "no fix" : "fix " + first.fix) },
-    el("thead", {}, ligerRow, deviceRow), body);
+    headOf(["torch"], spans), body);
   const start = table.querySelector("td[data-i]");
   if (start) start.tabIndex = 0;
 
@@ -122,12 +128,12 @@ function listOf(cells) {
 function drawMaps() {
   const main = byId("maps");
   const visible = data.cells.filter(matches);
-  const parts = [], single = [];
-  for (const [name, cells] of groupBy(visible, (cell) => cell.case)) {
-    const figures = groupBy(cells, (cell) => cell.fix + "\n" + (cell.shape || ""));
-    if (cells.length === 1) { single.push(cells[0]); continue; }
+  const { folds, rest } = foldsOf(groupsOf(visible));
+  const parts = folds.map(foldedSection), single = [];
+  for (const [name, groups] of groupBy(rest, (group) => group.cells[0].case)) {
+    if (groups.length === 1 && groups[0].cells.length === 1) { single.push(groups[0].cells[0]); continue; }
     const section = el("section", { class: "case" }, el("h2", {}, name), data.cases[name] ? el("p", { class: "lead" }, data.cases[name]) : "");
-    section.append(el("div", { class: "figures" }, [...figures.values()].map(figureOf)));
+    section.append(el("div", { class: "figures" }, groups.map((group) => figureOf(group.cells))));
     parts.push(section);
   }
   if (single.length) parts.push(listOf(single));

@@ -49,7 +49,7 @@ function deviceName(index) {
 
 function placeOf(cell) {
   return "torch " + data.torches[cell.t] + ", Liger " + data.ligers[cell.l] + ", " + deviceName(cell.d) +
-    (cell.fix === "none" ? "" : ", fix " + cell.fix) + (cell.shape ? ", " + cell.shape : "");
+    (cell.fix === "none" ? "" : ", fix " + cell.fix) + (cell.shape ? ", " + cell.shape : "") + (cell.seed ? ", seed " + cell.seed : "");
 }
 
 function earlierOf(cell) {

@@ -80,6 +80,30 @@ def compared(browser, folder):
     no_problems(browser, "compared")
 
 
+def cases(browser, folder):
+    """Cases of one place are rows of one map; one at two places keeps its own."""
+    browser.open(folder + "/cases.report.html")
+    check(squares(browser) == 21, "not every cell, of every seed, has a square")
+    check(browser.run("document.querySelectorAll('table.map').length") == 2, "not one folded map and one of its own")
+    rows = browser.run("[...document.querySelectorAll('table.folded tr')].map((row) => [...row.cells].map((cell) => cell.textContent).join('|')).join('\\n')")
+    wanted = ["||torch", "case|seed|2.7.1|2.12.1|2.15.0", "addmm-out-dtype|own|–|1|2|", "flce-bf16-fp32-accum|own|–|1|2|Fused linear cross entropy, bf16 with an fp32 gradient accumulator",
+              "flce-bias|own|–|1|2|", "flce-softcap|1|–|1|2|", "flce-softcap|2|–|1|2|"]
+    check(rows == "\n".join(wanted), "the folded map is\n" + rows)
+    check(browser.run("document.querySelector('table.folded').getAttribute('aria-label')") == "Liger 0.8.5, emulated 9.0, no fix", "what the cells share is not said")
+    check(browser.run("document.querySelectorAll('table.folded td.across').length") == 10, "changes along torch are not marked")
+    check(browser.run("[...document.querySelectorAll('section.case h2')].map((node) => node.textContent).join()") == "Liger 0.8.5, emulated 9.0, no fix,flce-sum", "other sections")
+    browser.run("document.querySelectorAll('table.folded td.m')[0].click()")
+    browser.key("Escape")
+    browser.key("ArrowDown")
+    browser.key("ArrowRight")
+    browser.key("Enter")
+    check("torch 2.12.1" in browser.run("document.getElementById('detail').textContent"), "keys do not move in the folded map")
+    # One torch only: the same rows, with what is left across; cases of one cell become a list.
+    browser.run("(() => { const s = document.querySelector('select[data-filter=torch]'); s.value = '1'; s.dispatchEvent(new Event('change')); })()")
+    check(squares(browser) == 7, "the list of torches does not filter")
+    no_problems(browser, "cases")
+
+
 def hostile(browser, folder):
     for name in sorted(os.listdir(folder)):
         if not (name.startswith("hostile") and name.endswith(".report.html")):
@@ -105,6 +129,7 @@ def main():
         with Browser() as browser:
             sample(browser, folder)
             compared(browser, folder)
+            cases(browser, folder)
             hostile(browser, folder)
             large(browser, folder)
     print("the page draws, filters, opens cells, and takes texts as texts")

@@ -107,6 +107,24 @@ RunRecord LargeRun(size_t cells) {
   return run;
 }
 
+RunRecord ManyCasesRun() {
+  RunRecord run = SampleRun();
+  run.cells.clear();
+  const auto add = [&](const std::string& name, const char* capability, std::optional<uint64_t> seed) {
+    for (size_t torch : {0, 5, 8}) {
+      CellRecord cell = MatrixCell(kTorches[torch], "0.8.5", "none", capability);
+      cell.case_name = name;
+      cell.seed = seed;
+      cell.id = name + cell.id.substr(cell.id.find('/')) + (seed ? "/seed-" + std::to_string(*seed) : "");
+      run.cells.push_back(std::move(cell));
+    }
+  };
+  for (const char* name : {"addmm-out-dtype", kSampleCase, "flce-bias"}) add(name, "9.0", std::nullopt);
+  for (uint64_t seed : {1, 2}) add("flce-softcap", "9.0", seed);
+  for (const char* capability : {"7.5", "9.0"}) add("flce-sum", capability, std::nullopt);
+  return run;
+}
+
 CellRecord TierTwoCell() { return MatrixCell(kTorches[6], "0.8.5", "none", "9.0"); }
 
 ReportOptions SampleOptions() {

@@ -14,6 +14,8 @@ RunRecord SampleRun();
 RunRecord LaterSampleRun();
 /// At least `cells` cells, as a matrix.
 RunRecord LargeRun(size_t cells);
+/// Four cases on three torches at one place, one of them with two seeds, and one case at two places.
+RunRecord ManyCasesRun();
 /// The seed's cell on torch 2.13.0: Tier 2.
 CellRecord TierTwoCell();
 /// A run whose texts are hostile in every member that comes from outside: markup, control characters, bidirectional text,

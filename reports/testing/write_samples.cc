@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   const flce::ReportOptions options = SampleOptions();
   flce::RunRecord one = SampleRun();
   one.cells = {TierTwoCell()};
-  std::vector<std::pair<std::string, flce::RunRecord>> runs = {{"one", one}, {"sample", SampleRun()}, {"later", LaterSampleRun()}, {"large", LargeRun(5000)}};
+  std::vector<std::pair<std::string, flce::RunRecord>> runs = {{"one", one}, {"sample", SampleRun()}, {"later", LaterSampleRun()}, {"cases", ManyCasesRun()}, {"large", LargeRun(5000)}};
   for (uint64_t seed = 0; seed < 12; ++seed) runs.emplace_back("hostile" + std::to_string(seed), HostileRun(seed));
   int failed = 0;
   for (const auto& [name, run] : runs) {
