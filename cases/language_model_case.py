@@ -41,19 +41,20 @@ def build(parameters, shape, make):
 
 
 def build_llama(parameters, shape, make):
-    """The Llama of Transformers with Liger applied, random weights."""
+    """The Llama of Transformers with Liger applied, random weights. tokens (2, bt / 2). parameters["apply"]: what
+    apply_liger_kernel_to_llama is told beyond its defaults."""
     try:
         import transformers
-    except ImportError:
-        raise Skipped("the environment has no transformers") from None
+    except ModuleNotFoundError as error:
+        missing = "" if error.name == "transformers" else f" that imports: {error}"
+        raise Skipped("the environment has no transformers" + missing) from None
     from liger_kernel.transformers import apply_liger_kernel_to_llama
 
     torch.manual_seed(0)
     config = transformers.LlamaConfig(vocab_size=shape["v"], hidden_size=shape["h"], intermediate_size=2 * shape["h"],
                                       num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=2,
-                                      max_position_embeddings=64, tie_word_embeddings=False)
-    apply_liger_kernel_to_llama(rope=False, swiglu=False, rms_norm=False, cross_entropy=False,
-                                fused_linear_cross_entropy=True)
+                                      max_position_embeddings=64, tie_word_embeddings=False, use_cache=False)
+    apply_liger_kernel_to_llama(**parameters.get("apply", {}))
     model = transformers.LlamaForCausalLM(config).to(dtype_of(parameters.get("dtype", "bfloat16"))).train()
     accum_dtype = dtype_of(parameters.get("accum_dtype"))
     tensors = {"tokens": make.integers(shape["v"], 2, max(2, shape["bt"] // 2))}

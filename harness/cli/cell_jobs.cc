@@ -40,6 +40,7 @@ Result<CellJob> MakeJob(const Locations& at, const RunData& data, const RunOptio
   request.python = supply.environment->python;
   if (!supply.overlay->sys_path.empty()) request.sys_path.push_back(supply.overlay->sys_path);
   request.sys_path.push_back(supply.liger->root);
+  if (supply.packages != nullptr && !supply.packages->root.empty()) request.sys_path.push_back(supply.packages->root);
   request.own_entries = request.sys_path.size();
   request.sys_path.insert(request.sys_path.end(), {at.root / "harness" / "worker" / "python", at.cases()});
   request.case_document = file->document;
@@ -95,6 +96,7 @@ Result<CellKey> MakeKey(const RunData& data, const Cell& cell, const CellSupply&
   key.inputs["fix"] = supply.overlay->sha256;
   key.inputs["environment"] = supply.environment->lock_sha256.empty() ? supply.environment->torch_build : supply.environment->lock_sha256;
   key.inputs["liger"] = supply.liger->sha256;
+  if (supply.packages != nullptr) key.inputs["packages"] = supply.packages->lock_sha256;
   key.inputs["timeout"] = std::to_string(options.timeout_s);
   if (cell.device.kind == DeviceKind::kEmulated) {
     FLCE_TRY(const DeviceProfile* profile, data.devices.ProfileOf(cell.device));

@@ -107,7 +107,7 @@ Result<int> Execute(const RunOptions& options, const std::vector<std::string>& a
   FLCE_TRY(const std::vector<Cell> cells, PlanCells(options, data, devices, at.cases(), *provisioner));
   if (cells.size() != 1)
     return Error{ErrorKind::kUsage, "exec runs a program in one environment, and these options select " + std::to_string(cells.size())};
-  Supply supply(*provisioner, at.cases(), devices.flavour, options.python);
+  Supply supply(*provisioner, data.cases, at.cases(), devices.flavour, options.python);
   FLCE_TRY(const CellSupply supplied, supply.For(cells.front()));
   if (!supplied.overlay->applies) return Error{ErrorKind::kUsage, "the fix '" + supplied.overlay->name + "' does not apply: " + supplied.overlay->reason};
 

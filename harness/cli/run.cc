@@ -89,7 +89,7 @@ class Run {
     }
     jobs_ = options_.jobs > 0 ? options_.jobs : devices.kind == DeviceKind::kCuda ? 1 : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     FLCE_TRY_DO(OpenJournal());
-    Supply supply(*provisioner, at_.cases(), devices.flavour, options_.python);
+    Supply supply(*provisioner, data.cases, at_.cases(), devices.flavour, options_.python);
     const Assessor assessor(at_, data, options_.memory_budget.value_or(data.memory_budget));
     FLCE_TRY_DO(RunAllCells(supply, assessor));
     if (!options_.max_disk.empty()) FLCE_TRY_DO(Evict(*provisioner));

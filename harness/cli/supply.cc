@@ -1,5 +1,7 @@
 #include "harness/cli/supply.h"
 
+#include "harness/base/text.h"
+
 namespace flce {
 namespace {
 
@@ -29,6 +31,12 @@ Result<CellSupply> Supply::For(const Cell& cell) {
   // Liger first: a release that does not exist is told before gigabytes of torch are fetched.
   FLCE_TRY(supply.liger, LigerOf(cell.liger));
   FLCE_TRY(supply.environment, EnvironmentOf(cell.torch));
+  FLCE_TRY(const CaseFile* file, cases_.Find(cell.case_name));
+  // A user's environment is used as it is: what it lacks there, the case says.
+  if (!file->packages.empty() && external_python_.empty()) {
+    FLCE_TRY(supply.packages, Remember(packages_, cell.torch + "\n" + Join(file->packages, "\n"),
+                                       [&] { return provisioner_.ProvidePackages(file->packages, *supply.environment); }));
+  }
   const std::string key = cell.fix + "\n" + cell.torch + "\n" + cell.liger;
   FLCE_TRY(supply.overlay, Remember(overlays_, key, [&]() -> Result<FixOverlay> {
              FLCE_TRY(const FixDescription fix, FindFix(cell.fix, cases_dir_));

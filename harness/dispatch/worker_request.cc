@@ -26,7 +26,7 @@ Result<Json> ToJson(const WorkerRequest& request) {
   // Titles and reasons are for people; the worker gets what it acts on.
   Json case_json = Json::object();
   for (const auto& [key, value] : whole_case.items())
-    if (key != "format" && key != "title" && key != "why" && key != "tags" && key != "shape") case_json[key] = value;
+    if (key != "format" && key != "title" && key != "why" && key != "tags" && key != "shape" && key != "packages") case_json[key] = value;
   Json shape = whole_case.contains("shape") ? whole_case["shape"] : Json(nullptr);
   if (request.shape) shape = {{"bt", request.shape->bt}, {"h", request.shape->h}, {"v", request.shape->v}};
 

@@ -35,7 +35,7 @@ struct WorkerRequest {
   fs::path output_dir;               ///< exists; observation.json appears here last
   fs::path python;                   ///< of the environment
   std::vector<fs::path> sys_path;    ///< put in front, in this order
-  size_t own_entries = 0;            ///< the first so many of sys_path are this cell's alone (Liger, a fix's copy of it)
+  size_t own_entries = 0;            ///< the first so many of sys_path are this cell's alone (Liger, a fix's copy of it, the case's packages)
   std::string case_document;         ///< the case file's text
   std::optional<Shape> shape;        ///< nullopt: the case's own
   int64_t seed = kDefaultSeed;

@@ -22,6 +22,26 @@ bool IsName(const std::string& text) {
   });
 }
 
+/// "name==version", as an index writes them: what is installed must not depend on the day.
+bool IsPinned(const std::string& text) {
+  const size_t at = text.find("==");
+  const auto holds = [](std::string_view part, std::string_view further) {
+    return !part.empty() && std::isalnum(static_cast<unsigned char>(part.front())) && std::all_of(part.begin(), part.end(), [&](unsigned char c) {
+      return std::islower(c) || std::isdigit(c) || further.find(static_cast<char>(c)) != std::string_view::npos;
+    });
+  };
+  return at != std::string::npos && holds(std::string_view(text).substr(0, at), "-._") && holds(std::string_view(text).substr(at + 2), ".+!");
+}
+
+/// No other member: a misspelt one would be silently without effect.
+Status CheckMembers(const Json& json, const std::string& origin) {
+  static const std::vector<std::string> kMembers = {"format", "name",       "title", "why",  "module",           "function",   "parameters", "shape",
+                                                    "compile", "call", "reproduces", "kind", "expects_backward", "deadline_s", "tags", "packages"};
+  for (const auto& [key, value] : json.items())
+    if (std::find(kMembers.begin(), kMembers.end(), key) == kMembers.end()) return Bad(origin, UnknownName("member", key, kMembers));
+  return Done{};
+}
+
 /// Members that must be there, by type.
 Status CheckShape(const Json& json, const std::string& origin) {
   for (const char* key : {"name", "title", "why", "module", "function", "kind"})
@@ -53,6 +73,7 @@ Result<CaseFile> ParseCase(std::string_view text, const std::string& origin) {
   if (format != kFormat)
     return Bad(origin, "member \"format\" is " + std::to_string(format) + (format > kFormat ? ", too new" : "") + "; this program reads " +
                            std::to_string(kFormat));
+  FLCE_TRY_DO(CheckMembers(json, origin));
   FLCE_TRY_DO(CheckShape(json, origin));
   CaseFile item;
   reader.Read("name", item.name);
@@ -63,8 +84,15 @@ Result<CaseFile> ParseCase(std::string_view text, const std::string& origin) {
   reader.Read("kind", item.kind);
   reader.Read("expects_backward", item.expects_backward);
   reader.Read("tags", item.tags);
+  if (const Json* packages = reader.Member("packages")) {
+    if (!packages->is_array() || !std::all_of(packages->begin(), packages->end(), [](const Json& entry) { return entry.is_string(); }))
+      return Bad(origin, "member \"packages\" must be a list of texts");
+    item.packages = packages->get<std::vector<std::string>>();
+  }
   reader.Read("deadline_s", item.deadline_s);
   FLCE_TRY_DO(reader.status());
+  for (const std::string& package : item.packages)
+    if (!IsPinned(package)) return Bad(origin, "member \"packages\": '" + package + "' must be a name and an exact release, \"name==1.2.3\"");
   if (!IsName(item.name)) return Bad(origin, "member \"name\": '" + item.name + "' may hold only a-z, 0-9, '-', '_' and '.'");
   const Json& shape = json["shape"];
   item.shape = {shape["bt"].get<int64_t>(), shape["h"].get<int64_t>(), shape["v"].get<int64_t>()};

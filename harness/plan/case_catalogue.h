@@ -19,6 +19,7 @@ struct CaseFile {
   bool expects_backward = true;
   double deadline_s = 0;  ///< the case's own, when shorter than the run's; 0: none
   std::vector<std::string> tags;
+  std::vector<std::string> packages;  ///< what it needs beside torch and Liger, each "name==version", none implied
   fs::path file;
   /// What a result depends on: the case file and the Python module beside it. Their hashes are part of a cell's key.
   std::vector<fs::path> sources;

@@ -56,6 +56,13 @@ TEST_F(CaseCatalogueTest, ErrorsNameTheFileAndTheMember) {
   EXPECT_EQ(with([](Json& j) { j["format"] = 2; }), "cases/c.json: member \"format\" is 2, too new; this program reads 1");
   EXPECT_EQ(with([](Json& j) { j["name"] = "a b"; }), "cases/c.json: member \"name\": 'a b' may hold only a-z, 0-9, '-', '_' and '.'");
   EXPECT_EQ(with([](Json& j) { j["expects_backward"] = 1; }), "cases/c.json.expects_backward: expected true or false");
+  EXPECT_EQ(with([](Json& j) { j["package"] = Json::array(); }), "cases/c.json: unknown member 'package'; did you mean 'packages'?");
+  EXPECT_EQ(with([](Json& j) { j["packages"] = "transformers"; }), "cases/c.json: member \"packages\" must be a list of texts");
+  EXPECT_EQ(with([](Json& j) { j["packages"] = {1}; }), "cases/c.json: member \"packages\" must be a list of texts");
+  for (const char* loose : {"transformers", "transformers>=5", "transformers==", "==5", "transformers==5; os_name=='nt'", "--index==5", "a/b==1", "A==1"})
+    EXPECT_EQ(with([&](Json& j) { j["packages"] = {loose}; }),
+              "cases/c.json: member \"packages\": '" + std::string(loose) + "' must be a name and an exact release, \"name==1.2.3\"");
+  EXPECT_EQ(with([](Json& j) { j["packages"] = {"hf.a-b_c==1!2.0rc1+cu1"}; }), "ok");
   Write("c.json", "{");
   EXPECT_EQ(Problem(), "cases/c.json: not valid JSON at byte 2");
 }
@@ -65,6 +72,9 @@ TEST(ShippedCasesTest, AllAreGood) {
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   ASSERT_TRUE(loaded->Find("flce-bf16-fp32-accum").ok());
   EXPECT_EQ((*loaded->Find("flce-bf16-fp32-accum"))->sources.size(), 2u);
+  EXPECT_TRUE((*loaded->Find("flce-bf16-fp32-accum"))->packages.empty());
+  ASSERT_FALSE((*loaded->Find("causal-lm-llama"))->packages.empty());
+  EXPECT_EQ((*loaded->Find("causal-lm-llama"))->packages.front().rfind("transformers==", 0), 0u);
 }
 
 TEST_F(CaseCatalogueTest, TwoCasesOfOneNameAreAnError) {

@@ -165,17 +165,36 @@ Result<Environment> Provisioner::Impl::Install(const std::string& id, const std:
   FLCE_TRY_DO(ReadTorchFacts(site_packages, made));
   FLCE_TRY_DO(EnsureStubs(made, subject));
   const Json stamp = StampToJson(made, LibrariesOf(site_packages), SizeOfTree(building), clock->Utc());
-  FLCE_TRY_DO(WriteFileAtomically(building / "stamp.json", stamp.dump(1) + "\n"));
   const fs::path root = options.state_dir / "envs" / id;
-  std::error_code code;
-  fs::rename(building, root, code);
-  if (code) return Error{ErrorKind::kIo, "cannot move " + building.string() + " to " + root.string() + ": " + code.message()};
+  FLCE_TRY_DO(Publish(building, root, stamp));
   std::optional<Environment> environment = LoadStamp(root);
   if (!environment) return Error{ErrorKind::kInternal, root.string() + " does not match the stamp just written"};
   FLCE_TRY_DO(EnsureStubs(*environment, subject));
   environment->reused = false;
   Report(subject, "ready", total, total);
   return *std::move(environment);
+}
+
+Status Provisioner::Impl::InstallFolder(const std::vector<LockedPackage>& packages, const fs::path& building, const std::string& subject) {
+  FLCE_TRY(Uv* const tool, GetUv());
+  uint64_t total = 0;
+  for (const LockedPackage& package : packages) total += package.size;
+  FLCE_TRY_DO(RemoveTree(building));
+  FLCE_TRY_DO(MakeDirectories(building));
+  const fs::path requirements = building / "requirements.txt";
+  FLCE_TRY_DO(WriteFileAtomically(requirements, RequirementsText(packages)));
+  Report(subject, "fetching", 0, total);
+  const Status installed = tool->Install(requirements, options.python, building, subject, {});
+  if (!installed) (void)RemoveTree(building).ok();
+  return installed;
+}
+
+Status Provisioner::Impl::Publish(const fs::path& building, const fs::path& root, const Json& stamp) const {
+  FLCE_TRY_DO(WriteFileAtomically(building / "stamp.json", stamp.dump(1) + "\n"));
+  std::error_code code;
+  fs::rename(building, root, code);
+  if (code) return Error{ErrorKind::kIo, "cannot move " + building.string() + " to " + root.string() + ": " + code.message()};
+  return Done{};
 }
 
 Result<LigerTree> Provisioner::Impl::ProvideLigerRelease(const std::string& version) {
@@ -205,23 +224,11 @@ Result<LigerTree> Provisioner::Impl::ProvideLigerRelease(const std::string& vers
     return catalogue.Unknown(version);
   }
   const fs::path building = options.state_dir / "liger" / (".building-" + version);
-  FLCE_TRY_DO(RemoveTree(building));
-  FLCE_TRY_DO(MakeDirectories(building));
-  const fs::path requirements = building / "requirements.txt";
-  FLCE_TRY_DO(WriteFileAtomically(requirements, RequirementsText(*packages)));
-  Report(subject, "fetching", 0, packages->front().size);
-  const Status installed = tool->Install(requirements, options.python, building, subject, {});
-  if (!installed) {
-    (void)RemoveTree(building).ok();
-    if (options.offline) return MissingOffline(subject, InstalledLiger());
-    return installed.error();
-  }
+  if (const Status installed = InstallFolder(*packages, building, subject); !installed)
+    return options.offline ? MissingOffline(subject, InstalledLiger()) : installed.error();
   FLCE_TRY(const std::string tree, HashPythonTree(building / "liger_kernel"));
   const Json stamp = {{"format", 1}, {"version", version}, {"sha256", packages->front().sha256}, {"url", packages->front().url}, {"tree_sha256", tree}};
-  FLCE_TRY_DO(WriteFileAtomically(building / "stamp.json", stamp.dump(1) + "\n"));
-  std::error_code code;
-  fs::rename(building, root, code);
-  if (code) return Error{ErrorKind::kIo, "cannot move " + building.string() + " to " + root.string() + ": " + code.message()};
+  FLCE_TRY_DO(Publish(building, root, stamp));
   std::optional<LigerTree> made = load();
   if (!made) return Error{ErrorKind::kInternal, root.string() + " does not match the stamp just written"};
   made->reused = false;

@@ -83,7 +83,7 @@ Status Provisioner::Impl::SetUp() {
     return Error{ErrorKind::kEnvironment, "the state directory " + options.state_dir.string() + " cannot be used (" + why +
                                               "); set FLCE_REPRO_HOME to a folder that you can write"};
   };
-  for (const char* part : {"envs", "liger", "fixes", "locks", "logs"}) {
+  for (const char* part : {"envs", "liger", "packages", "fixes", "locks", "logs"}) {
     const fs::path dir = options.state_dir / part;
     std::error_code code;
     fs::create_directories(dir, code);

@@ -12,6 +12,7 @@
 #include "harness/provision/fixes.h"
 #include "harness/provision/index.h"
 #include "harness/provision/liger.h"
+#include "harness/provision/packages.h"
 #include "harness/provision/uv.h"
 
 namespace flce {
@@ -69,6 +70,9 @@ class Provisioner {
   Result<Environment> ProvideExternal(const fs::path& python);
   /// A release (exactly), or a checkout, which is used where it is.
   Result<LigerTree> ProvideLiger(const std::string& version_or_path);
+  /// What a case needs beside torch and Liger, each "name==version"; nothing else is installed. What the environment
+  /// has already is left out: the environment's own counts. `environment` is one of ours.
+  Result<PackageFolder> ProvidePackages(const std::vector<std::string>& packages, const Environment& environment);
   /// Applies a fix. That it does not fit this Liger or torch is a result (FixOverlay::applies), not an error.
   Result<FixOverlay> ProvideFix(const FixDescription& fix, const LigerTree& liger, const Environment& environment);
 

@@ -50,7 +50,13 @@ struct Provisioner::Impl {
   Result<Environment> Install(const std::string& id, const std::string& version, Flavour flavour, const std::string& subject);
   Status EnsureStubs(Environment& environment, const std::string& subject);
   Result<Environment> Finish(Environment environment);
+  /// Packages as plain folders below `building`, made anew, with the requirements.txt that installs them; a failure
+  /// leaves nothing.
+  Status InstallFolder(const std::vector<LockedPackage>& packages, const fs::path& building, const std::string& subject);
+  /// Writes the stamp, last of all, and moves the folder to its name.
+  Status Publish(const fs::path& building, const fs::path& root, const nlohmann::ordered_json& stamp) const;
   Result<LigerTree> ProvideLigerRelease(const std::string& version);
+  Result<PackageFolder> ProvidePackages(const std::vector<std::string>& packages, const Environment& environment);
 };
 
 }  // namespace flce

@@ -49,12 +49,15 @@ class ProvisionerTest : public InTempDir {
     }
     if (argv[5] == "compile") {
       if (compile_failure_) return Fails(*compile_failure_);
-      const bool liger = ReadFile(after("compile"))->rfind("liger", 0) == 0;
+      const std::string wanted = *ReadFile(after("compile"));
+      if (wanted.rfind("needed==", 0) == 0)
+        return Succeeds("[[packages]]\nname = \"needed\"\nversion = \"1.0\"\nwheels = [{ url = \"https://x/n.whl\", size = 9, hashes = { sha256 = \"cd\" } }]\n");
+      const bool liger = wanted.rfind("liger", 0) == 0;
       return Succeeds(std::string("[[packages]]\nname = \"") + (liger ? "liger-kernel" : "torch") + "\"\nversion = \"2.13.0\"\nwheels = [{ url = \"https://x/t.whl\", size = 9, hashes = { sha256 = \"ab\" } }]\n");
     }
     ++installs_;
     if (const std::string target = after("--target"); !target.empty()) {
-      WriteFile(fs::path(target) / "liger_kernel/ops/a.py", "x = 1\n");
+      WriteFile(fs::path(target) / (target.find("/packages/") != std::string::npos ? "needed/a.py" : "liger_kernel/ops/a.py"), "x = 1\n");
     } else {
       const fs::path site = fs::path(after("--python")).parent_path().parent_path() / "lib/python3.11/site-packages";
       WriteFile(site / "torch/version.py", kVersionPy);
@@ -188,6 +191,77 @@ TEST_F(ProvisionerTest, AReleaseOfLigerIsInstalledOnceAndNeverTrustedEdited) {
   WriteFile(again->root / "liger_kernel/ops/a.py", "x = 2\n");
   EXPECT_FALSE(Make()->ProvideLiger("2.13.0")->reused);
   EXPECT_EQ(*ReadFile(again->root / "liger_kernel/ops/a.py"), "x = 1\n");
+}
+
+/// An environment of ours that has `triton`.
+Environment WithTriton(const fs::path& dir) {
+  Environment environment;
+  environment.site_packages = dir / "site";
+  fs::create_directories(dir / "site/triton-3.7.1.dist-info");
+  return environment;
+}
+
+TEST_F(ProvisionerTest, ACasesPackagesAreOneFolderWithoutWhatTheEnvironmentHas) {
+  const Result<PackageFolder> made = Make()->ProvidePackages({"needed==1.0", "triton==9"}, WithTriton(dir_));
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_FALSE(made->reused);
+  EXPECT_EQ(made->packages, std::vector<std::string>{"needed==1.0"});
+  EXPECT_EQ(made->root.parent_path(), state_ / "packages");
+  EXPECT_EQ(made->root.filename().string().rfind("needed-1.0-cp311-", 0), 0u) << made->root;
+  EXPECT_EQ(*ReadFile(made->root / "requirements.txt"), "needed==1.0 --hash=sha256:cd\n");
+  EXPECT_TRUE(fs::exists(made->root / "needed/a.py"));
+  const fs::path building = state_ / "packages" / (".building-" + made->root.filename().string());
+  EXPECT_EQ(runner_.calls.back().argv,
+            (std::vector<std::string>{"/fake/uv", "--color", "never", "--no-progress", "pip", "install", "--require-hashes", "--no-deps", "--no-build", "-r",
+                                      (building / "requirements.txt").string(), "--python", "/usr/bin/python3", "--target", building.string()}));
+  const std::vector<std::string>& resolve = runner_.calls[runner_.calls.size() - 2].argv;
+  EXPECT_NE(std::find(resolve.begin(), resolve.end(), "--no-deps"), resolve.end());
+
+  const Result<PackageFolder> again = Make()->ProvidePackages({"needed==1.0"}, WithTriton(dir_));
+  ASSERT_TRUE(again.ok());
+  EXPECT_TRUE(again->reused);
+  EXPECT_EQ(again->root, made->root);
+  EXPECT_EQ(again->lock_sha256, made->lock_sha256);
+  EXPECT_EQ(installs_, 1);
+  EXPECT_TRUE(Make()->ProvidePackages({"triton==9"}, WithTriton(dir_))->root.empty());
+  EXPECT_EQ(installs_, 1);
+}
+
+TEST_F(ProvisionerTest, AnotherListOfPackagesIsAnotherFolder) {
+  const fs::path first = Make()->ProvidePackages({"needed==1.0"}, WithTriton(dir_))->root;
+  EXPECT_NE(Make()->ProvidePackages({"needed==1.0", "further==2"}, WithTriton(dir_))->root, first);
+  EXPECT_EQ(installs_, 2);
+}
+
+TEST_F(ProvisionerTest, PackagesThatWereEditedOrHalfMadeAreMadeAgain) {
+  const fs::path root = Make()->ProvidePackages({"needed==1.0"}, WithTriton(dir_))->root;
+  const std::function<void()> kDamages[] = {[&] { WriteFile(root / "needed/a.py", "x = 2\n"); }, [&] { fs::remove(root / "stamp.json"); },
+                                            [&] { WriteFile(root / "stamp.json", R"({"format": 1)"); }};
+  int expected = 1;
+  for (const auto& damage : kDamages) {
+    damage();
+    const Result<PackageFolder> made = Make()->ProvidePackages({"needed==1.0"}, WithTriton(dir_));
+    ASSERT_TRUE(made.ok());
+    EXPECT_FALSE(made->reused);
+    EXPECT_EQ(*ReadFile(root / "needed/a.py"), "x = 1\n");
+    EXPECT_EQ(installs_, ++expected);
+  }
+}
+
+TEST_F(ProvisionerTest, PackagesThatCannotBeHadAreOneLineAndLeaveNothing) {
+  install_failure_ = "error: Failed to fetch: `https://x/n.whl`\n  Caused by: dns error\n";
+  const Error fetch = Make()->ProvidePackages({"needed==1.0", "further==2"}, WithTriton(dir_)).error();
+  EXPECT_EQ(fetch.kind, ErrorKind::kEnvironment);
+  EXPECT_EQ(fetch.message.rfind("cannot fetch needed 1.0 and 1 more: no answer from https://x/n.whl (dns error)", 0), 0u) << fetch.message;
+  EXPECT_TRUE(fs::is_empty(state_ / "packages"));
+  const Error offline = Make(true)->ProvidePackages({"needed==1.0"}, WithTriton(dir_)).error();
+  EXPECT_EQ(offline.kind, ErrorKind::kEnvironment);
+  EXPECT_EQ(offline.message, "needed 1.0 is not installed and --offline forbids to fetch it; run the same command once without --offline");
+  compile_failure_ = "Because there is no version of needed==1.0 and you require needed==1.0\n";
+  const Error unknown = Make()->ProvidePackages({"needed==1.0"}, WithTriton(dir_)).error();
+  EXPECT_EQ(unknown.kind, ErrorKind::kNotFound);
+  EXPECT_EQ(unknown.message, "no needed 1.0 on the package index; the case names needed==1.0");
+  EXPECT_TRUE(fs::is_empty(state_ / "packages"));
 }
 
 TEST_F(ProvisionerTest, EvictionTakesTheOldestThatNobodyUses) {

@@ -42,7 +42,8 @@ class CaseFiles(unittest.TestCase):
     def test_a_wrong_file_does_not_fit(self):
         validator = jsonschema.Draft202012Validator(self.schema)
         for change in ({"format": 2}, {"name": "Upper"}, {"kind": "other"}, {"shape": {"bt": 0, "h": 1, "v": 1}},
-                       {"extra": 1}, {"why": ""}, {"call": {"op": "matmul"}}):
+                       {"extra": 1}, {"why": ""}, {"packages": []}, {"packages": ["transformers"]}, {"packages": ["Torch==2"]},
+                       {"packages": "transformers==5"}, {"call": {"op": "matmul"}}):
             case = dict(self.cases["flce-bf16-fp32-accum"], **change)
             self.assertFalse(validator.is_valid(case), change)
 
