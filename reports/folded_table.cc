@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -35,7 +36,7 @@ std::string ColumnDevice(const MatrixColumn& column) {
 }
 
 struct RowAxis {
-  const char* name;
+  std::string_view name;
   std::string (*value)(const MatrixTable&);
 };
 
@@ -44,10 +45,13 @@ constexpr std::array<RowAxis, 4> kRowAxes = {{{"case", [](const MatrixTable& tab
                                              {"shape", [](const MatrixTable& table) { return table.shape.empty() ? "own" : table.shape; }},
                                              {"seed", [](const MatrixTable& table) { return table.seed.empty() ? "own" : table.seed; }}}};
 
-/// Fills rows and their axes. `place` is what the columns share: "Liger 0.8.5, emulated 9.0".
+/// Fills rows and their axes, from a table of each row; what goes across is no axis of theirs. `place` is what the columns
+/// share: "Liger 0.8.5, emulated 9.0".
 void NameRows(const std::vector<const MatrixTable*>& tables, const std::string& place, FoldedTable& out) {
+  const bool fixes_across = out.column_axes[0] == "fix";
   out.rows.resize(tables.size());
   for (const RowAxis& axis : kRowAxes) {
+    if (axis.name == out.column_axes[0]) continue;
     const std::string first = axis.value(*tables[0]);
     if (std::all_of(tables.begin(), tables.end(), [&](const MatrixTable* table) { return axis.value(*table) == first; })) continue;
     out.row_axes.emplace_back(axis.name);
@@ -58,7 +62,7 @@ void NameRows(const std::vector<const MatrixTable*>& tables, const std::string& 
   std::vector<std::string> words;
   if (!varies("case")) words.push_back(any.case_name);
   words.push_back(place);
-  if (!varies("fix")) words.push_back(any.fix == "none" ? "no fix" : "fix " + any.fix);
+  if (!varies("fix") && !fixes_across) words.push_back(any.fix == "none" ? "no fix" : "fix " + any.fix);
   if (!varies("shape") && !any.shape.empty()) words.push_back(any.shape);
   if (!varies("seed") && !any.seed.empty()) words.push_back("seed " + any.seed);
   out.constants = Join(words, ", ");
@@ -92,6 +96,7 @@ FoldedTable FoldRows(const std::vector<const MatrixTable*>& tables, const Report
   for (size_t row = 0; row < tables.size(); ++row)
     for (const CellRecord* cell : tables[row]->cells) all.emplace_back(row, cell);
   const std::vector<MatrixColumn> columns = MatrixColumns(all, tables.size(), options, unicode);
+  if (columns.size() < 2) return out;  // nothing goes across
   const bool ligers = std::any_of(columns.begin(), columns.end(), [&](const MatrixColumn& column) { return column.liger != columns[0].liger; });
   const bool devices = std::any_of(columns.begin(), columns.end(), [&](const MatrixColumn& column) { return column.devices != columns[0].devices; });
   if (ligers) out.column_axes.emplace_back("Liger");
@@ -108,6 +113,34 @@ FoldedTable FoldRows(const std::vector<const MatrixTable*>& tables, const Report
     }
   }
   NameRows(tables, "torch " + tables[0]->torches[0] + (ligers ? "" : ", Liger " + columns[0].liger) + (devices ? "" : ", " + ColumnDevice(columns[0])), out);
+  return out;
+}
+
+/// Tables of one sign each, of the same torch, Liger and devices: fixes go across.
+FoldedTable FoldFixes(const std::vector<const MatrixTable*>& tables) {
+  FoldedTable out;
+  out.column_axes = {"fix"};
+  std::vector<const MatrixTable*> rows;
+  for (const MatrixTable* table : tables) {
+    const auto column = std::find(out.columns.begin(), out.columns.end(), std::vector<std::string>{table->fix});
+    if (column == out.columns.end()) out.columns.push_back({table->fix});
+  }
+  for (const MatrixTable* table : tables) {
+    auto row = std::find_if(rows.begin(), rows.end(), [&](const MatrixTable* other) {
+      return other->case_name == table->case_name && other->shape == table->shape && other->seed == table->seed;
+    });
+    if (row == rows.end()) {
+      row = rows.insert(rows.end(), table);
+      out.cells.emplace_back(out.columns.size());
+      out.signs.emplace_back(out.columns.size());
+    }
+    const auto at = static_cast<size_t>(row - rows.begin());
+    const auto column = static_cast<size_t>(std::find(out.columns.begin(), out.columns.end(), std::vector<std::string>{table->fix}) - out.columns.begin());
+    out.cells[at][column] = table->columns[0].cells[0];
+    out.signs[at][column] = table->columns[0].signs[0];
+  }
+  const MatrixColumn& place = tables[0]->columns[0];
+  NameRows(rows, "torch " + tables[0]->torches[0] + ", Liger " + place.liger + ", " + ColumnDevice(place), out);
   return out;
 }
 
@@ -146,12 +179,16 @@ FoldedMatrix FoldedMatrixTables(const RunRecord& run, const ReportOptions& optio
   FoldedMatrix out;
   std::vector<bool> taken(tables.size());
   const auto keep = [&](FoldedTable table, const Group& group) {
-    if (table.columns.size() < 2) return;  // a list of single cells says as much
+    if (table.columns.size() < 2 || table.rows.size() < kFoldFrom) return;  // their own tables say as much
     out.folded.push_back(std::move(table));
     for (size_t member : group.members) taken[member] = true;
   };
   for (const Group& group : by_column) keep(FoldColumns(Ordered(tables, group.members)), group);
   for (const Group& group : by_torch) keep(FoldRows(Ordered(tables, group.members), options, unicode), group);
+  std::vector<Group> by_place;
+  for (size_t i = 0; i < tables.size(); ++i)
+    if (!taken[i] && tables[i].torches.size() == 1 && tables[i].columns.size() == 1) GroupOf(by_place, tables[i].torches[0] + "\n" + ColumnKey(tables[i])).members.push_back(i);
+  for (const Group& group : by_place) keep(FoldFixes(Ordered(tables, group.members)), group);
   for (size_t i = 0; i < tables.size(); ++i)
     if (!taken[i]) out.tables.push_back(std::move(tables[i]));
   return out;

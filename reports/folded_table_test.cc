@@ -194,6 +194,33 @@ TEST(FoldedTableTest, CasesOfOneCellEachAreAList) {
             "    1   flce-softcap, no fix: Tier 1 on torch 2.12.1, Liger 0.8.5, 9.0\n");
 }
 
+TEST(FoldedTableTest, FixesGoAcrossWhereNothingElseVaries) {
+  RunRecord run;
+  for (const char* fix : {"none", "guard", "core-decomposition"})
+    for (const char* name : {"flce-softcap", "flce-bias", "addmm"}) run.cells.push_back(Cell(name, 8, fix));
+  run.cells.pop_back();
+  EXPECT_EQ(TerminalTables(run),
+            "  torch 2.15.0, Liger 0.8.5, emulated 9.0\n"
+            "    case          none  guard  core-decomposition   <- fix\n"
+            "    flce-softcap  2     ✓      ✓\n"
+            "    flce-bias     2     ✓      ✓\n"
+            "    addmm         2     ✓\n");
+  EXPECT_EQ(MarkdownMatrix(run),
+            "\ntorch 2.15.0, Liger 0.8.5, emulated 9.0\n\n"
+            "| case | no fix | fix guard | fix core-decomposition |\n"
+            "| --- | :-: | :-: | :-: |\n"
+            "| flce-softcap | 2 | ✓ | ✓ |\n"
+            "| flce-bias | 2 | ✓ | ✓ |\n"
+            "| addmm | 2 | ✓ |  |\n");
+  // Devices that agree are one: the fixes still go across.
+  const std::vector<CellRecord> cells = run.cells;
+  for (CellRecord cell : cells) {
+    cell.capability = "8.0";
+    run.cells.push_back(cell);
+  }
+  EXPECT_THAT(TerminalTables(run), HasSubstr("  torch 2.15.0, Liger 0.8.5, emulated 8.0,9.0\n    case          none  guard  core-decomposition   <- fix\n"));
+}
+
 TEST(FoldedTableTest, GoesOnBelowAndCutsNamesWhereTheTerminalIsNarrow) {
   RunRecord run = ThreeCases();
   for (CellRecord& cell : run.cells) cell.case_name += "-with-a-name-that-is-too-long";

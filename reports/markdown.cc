@@ -141,7 +141,7 @@ std::string Folded(const FoldedTable& table, const Markdown& md) {
     for (size_t axis = 0; axis < column.size(); ++axis) {
       const std::string& name = table.column_axes[axis];
       // A version that stands alone must say of what; below Liger's it is a capability, as in the other tables.
-      names.push_back((column.size() > 1 && name == "capability" ? "" : name + " ") + md.Words(column[axis]));
+      names.push_back(name == "fix" && column[axis] == "none" ? "no fix" : (column.size() > 1 && name == "capability" ? "" : name + " ") + md.Words(column[axis]));
     }
     out += " " + Join(names, "<br>") + " |", rule += " :-: |";
   }

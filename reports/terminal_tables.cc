@@ -9,7 +9,8 @@
 namespace flce {
 namespace {
 
-constexpr size_t kMaxColumnName = 14;
+constexpr size_t kMaxLiger = 14;
+constexpr size_t kMaxColumnName = 20;
 constexpr size_t kMinRowName = 12;
 
 std::string SignText(const CellRecord* cell, const std::string& sign, size_t width, const ReportOptions& options, const Ink& ink) {
@@ -28,7 +29,7 @@ std::string FitName(const std::string& name, size_t width, const TerminalOptions
 }
 
 /// A patch is known by its file name; where it lies is in the report.
-std::string RowName(const std::string& axis, const std::string& value) {
+std::string PlainName(const std::string& axis, const std::string& value) {
   return ReadableLine(axis == "fix" ? value.substr(value.rfind('/') + 1) : value);
 }
 
@@ -37,7 +38,7 @@ std::vector<size_t> RowNameWidths(const FoldedTable& table, size_t columns_width
   std::vector<size_t> widths;
   for (size_t axis = 0; axis < table.row_axes.size(); ++axis) {
     size_t width = DisplayWidth(table.row_axes[axis]);
-    for (const std::vector<std::string>& row : table.rows) width = std::max(width, DisplayWidth(RowName(table.row_axes[axis], row[axis])));
+    for (const std::vector<std::string>& row : table.rows) width = std::max(width, DisplayWidth(PlainName(table.row_axes[axis], row[axis])));
     widths.push_back(width + 2);
   }
   const auto used = [&] { return std::accumulate(widths.begin(), widths.end(), size_t{4}); };
@@ -56,7 +57,7 @@ std::string FoldedTableText(const FoldedTable& table, const ReportOptions& optio
   const Ink ink(terminal.color);
   std::string out = "\n  " + ink.Bold(FitWidth(ReadableLine(table.constants), terminal.width - 2)) + "\n";
 
-  const auto name_of = [&](size_t column, size_t axis) { return FitName(ReadableLine(table.columns[column][axis]), kMaxColumnName, terminal); };
+  const auto name_of = [&](size_t column, size_t axis) { return FitName(PlainName(table.column_axes[axis], table.columns[column][axis]), kMaxColumnName, terminal); };
   std::vector<size_t> widths;
   for (size_t column = 0; column < table.columns.size(); ++column) {
     size_t width = 0;
@@ -87,7 +88,7 @@ std::string FoldedTableText(const FoldedTable& table, const ReportOptions& optio
     for (size_t row = 0; row < table.rows.size(); ++row) {
       std::string line = "    ";
       for (size_t axis = 0; axis < table.row_axes.size(); ++axis)
-        line += PadWidth(FitName(RowName(table.row_axes[axis], table.rows[row][axis]), row_widths[axis] - 2, terminal), row_widths[axis]);
+        line += PadWidth(FitName(PlainName(table.row_axes[axis], table.rows[row][axis]), row_widths[axis] - 2, terminal), row_widths[axis]);
       for (size_t column = begin; column < end; ++column) line += SignText(table.cells[row][column], table.signs[row][column], widths[column], options, ink);
       out += TrimEnd(std::move(line)) + "\n";
     }
@@ -105,7 +106,7 @@ std::string MatrixTableText(const MatrixTable& table, const ReportOptions& optio
   for (const std::string& torch : table.torches) row_width = std::max(row_width, DisplayWidth(torch) + 2);
   std::vector<size_t> widths;
   for (const MatrixColumn& column : columns) {
-    size_t width = std::max(DisplayWidth(FitWidth(column.liger, 14)), DisplayWidth(column.DevicesName()));
+    size_t width = std::max(DisplayWidth(FitWidth(column.liger, kMaxLiger)), DisplayWidth(column.DevicesName()));
     for (const std::string& sign : column.signs) width = std::max(width, DisplayWidth(sign));
     widths.push_back(width + 2);
   }
@@ -116,7 +117,7 @@ std::string MatrixTableText(const MatrixTable& table, const ReportOptions& optio
     std::string head = "    " + PadWidth("torch", row_width), second = "    " + PadWidth("", row_width);
     for (size_t i = begin; i < end; ++i) {
       const bool same = i > begin && columns[i].liger == columns[i - 1].liger;
-      head += PadWidth(same ? "" : FitWidth(ReadableLine(columns[i].liger), 14), widths[i]);
+      head += PadWidth(same ? "" : FitWidth(ReadableLine(columns[i].liger), kMaxLiger), widths[i]);
       second += PadWidth(columns[i].DevicesName(), widths[i]);
     }
     out += ink.Dim(std::string(Trim(head)).insert(0, "    ") + "   <- Liger") + "\n" + ink.Dim(second) + ink.Dim(" <- capability") + "\n";

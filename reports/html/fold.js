@@ -30,15 +30,30 @@ function foldsOf(groups) {
   };
   fold((group) => group.torches > 1 && group.places === 1, placeKey, "torch");
   fold((group) => group.torches === 1 && group.places > 1, (cell) => String(cell.t), "place");
+  // Cases with nothing but one cell for each of several fixes: the fixes go across.
+  for (const members of groupBy(groups.filter((group) => !taken.has(group) && group.cells.length === 1), (group) => group.cells[0].t + "/" + placeKey(group.cells[0])).values()) {
+    const cells = members.map((group) => group.cells[0]);
+    if (rowsOf(cells, ROW_AXES.filter((axis) => axis !== "fix")).length < FOLD_FROM || new Set(cells.map((cell) => cell.fix)).size < 2) continue;
+    for (const group of members) taken.add(group);
+    folds.push({ cells, across: "fix" });
+  }
   return { folds, rest: groups.filter((group) => !taken.has(group)) };
 }
 
 /// Rows of a fold in an order that keeps a case's fixes, and a fix's shapes, together.
-function rowsOf(cells) {
-  const seen = ROW_AXES.map((axis) => [...new Set(cells.map((cell) => valueOf(cell, axis)))]);
-  const rank = (row) => ROW_AXES.map((axis, i) => seen[i].indexOf(valueOf(row[0], axis)));
-  const rows = [...groupBy(cells, (cell) => JSON.stringify(ROW_AXES.map((axis) => valueOf(cell, axis)))).values()];
-  return rows.map((row) => ({ row, rank: rank(row) })).sort((a, b) => { const i = a.rank.findIndex((value, at) => value !== b.rank[at]); return a.rank[i] - b.rank[i]; }).map((entry) => entry.row);
+function rowsOf(cells, axes) {
+  const seen = axes.map((axis) => [...new Set(cells.map((cell) => valueOf(cell, axis)))]);
+  const rows = [...groupBy(cells, (cell) => JSON.stringify(axes.map((axis) => valueOf(cell, axis)))).values()]
+    .map((row) => ({ row, rank: axes.map((axis, i) => seen[i].indexOf(valueOf(row[0], axis))) }));
+  rows.sort((a, b) => { const i = a.rank.findIndex((value, at) => value !== b.rank[at]); return i < 0 ? 0 : a.rank[i] - b.rank[i]; });
+  return rows.map((entry) => entry.row);
+}
+
+/// What a table's columns are, and the column of a cell.
+function columnsOf(cells, across) {
+  if (across === "torch") return { keyOf: (cell) => String(cell.t), spans: [["torch", distinct(cells, "t").map((t) => ({ key: String(t), name: data.torches[t] }))]] };
+  if (across === "fix") return { keyOf: (cell) => cell.fix, spans: [["fix", [...new Set(cells.map((cell) => cell.fix))].map((fix) => ({ key: fix, name: fix === "none" ? "no fix" : fix }))]] };
+  return { keyOf: placeKey, spans: placeSpans(cells) };
 }
 
 function wordOf(axis, value) {
@@ -47,14 +62,14 @@ function wordOf(axis, value) {
 }
 
 function foldedSection(fold) {
-  const { cells, across } = fold;
-  const rows = rowsOf(cells);
-  const axes = ROW_AXES.filter((axis) => cells.some((cell) => valueOf(cell, axis) !== valueOf(cells[0], axis)));
-  const keyOf = across === "torch" ? (cell) => String(cell.t) : placeKey;
-  const place = across === "torch" ? ["Liger " + data.ligers[cells[0].l], deviceName(cells[0].d)] : ["torch " + data.torches[cells[0].t]];
-  const shared = ROW_AXES.filter((axis) => !axes.includes(axis) && valueOf(cells[0], axis) !== "").map((axis) => wordOf(axis, valueOf(cells[0], axis)));
+  const { cells, across } = fold, first = cells[0];
+  const candidates = ROW_AXES.filter((axis) => axis !== across);
+  const rows = rowsOf(cells, candidates);
+  const axes = candidates.filter((axis) => cells.some((cell) => valueOf(cell, axis) !== valueOf(first, axis)));
+  const { keyOf, spans } = columnsOf(cells, across);
+  const place = [...(across === "torch" ? [] : ["torch " + data.torches[first.t]]), ...(across === "place" ? [] : ["Liger " + data.ligers[first.l], deviceName(first.d)])];
+  const shared = candidates.filter((axis) => !axes.includes(axis) && valueOf(first, axis) !== "").map((axis) => wordOf(axis, valueOf(first, axis)));
   if (!axes.includes("case")) place.unshift(shared.shift());
-  const spans = across === "torch" ? [["torch", distinct(cells, "t").map((t) => ({ key: String(t), name: data.torches[t] }))]] : placeSpans(cells);
 
   const body = el("tbody");
   let lastCase = null;

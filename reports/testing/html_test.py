@@ -98,9 +98,13 @@ def cases(browser, folder):
     browser.key("ArrowRight")
     browser.key("Enter")
     check("torch 2.12.1" in browser.run("document.getElementById('detail').textContent"), "keys do not move in the folded map")
-    # One torch only: the same rows, with what is left across; cases of one cell become a list.
+    # One torch only: cases of one cell become a list.
     browser.run("(() => { const s = document.querySelector('select[data-filter=torch]'); s.value = '1'; s.dispatchEvent(new Event('change')); })()")
     check(squares(browser) == 7, "the list of torches does not filter")
+    browser.open(folder + "/fixes.report.html")
+    rows = browser.run("[...document.querySelectorAll('table.folded tr')].slice(0, 3).map((row) => [...row.cells].map((cell) => cell.textContent).join('|')).join('\\n')")
+    check(rows == "|fix\ncase|no fix|guard\naddmm-out-dtype|2|2|", "fixes do not go across:\n" + rows)
+    check(browser.run("document.querySelector('section.case h2').textContent") == "torch 2.15.0, Liger 0.8.5, emulated 9.0", "what the fixes share is not said")
     no_problems(browser, "cases")
 
 

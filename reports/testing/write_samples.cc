@@ -28,7 +28,16 @@ int main(int argc, char** argv) {
   const flce::ReportOptions options = SampleOptions();
   flce::RunRecord one = SampleRun();
   one.cells = {TierTwoCell()};
-  std::vector<std::pair<std::string, flce::RunRecord>> runs = {{"one", one}, {"sample", SampleRun()}, {"later", LaterSampleRun()}, {"cases", ManyCasesRun()}, {"large", LargeRun(5000)}};
+  // Its cases on one torch at one place, with two fixes.
+  flce::RunRecord fixes = ManyCasesRun();
+  std::erase_if(fixes.cells, [](const flce::CellRecord& cell) { return !cell.torch.starts_with("2.15") || cell.seed || cell.capability != "9.0"; });
+  for (size_t i = 0, count = fixes.cells.size(); i < count; ++i) {
+    flce::CellRecord cell = fixes.cells[i];
+    cell.fix = "guard";
+    cell.id += "/guard";
+    fixes.cells.push_back(std::move(cell));
+  }
+  std::vector<std::pair<std::string, flce::RunRecord>> runs = {{"one", one}, {"sample", SampleRun()}, {"later", LaterSampleRun()}, {"cases", ManyCasesRun()}, {"fixes", fixes}, {"large", LargeRun(5000)}};
   for (uint64_t seed = 0; seed < 12; ++seed) runs.emplace_back("hostile" + std::to_string(seed), HostileRun(seed));
   int failed = 0;
   for (const auto& [name, run] : runs) {
