@@ -52,6 +52,8 @@ class Effect:
 
     def look_at_modules(self):
         """After the imports, and after each step that may have imported more."""
+        if not self.changes:
+            return
         files = {}
         for module in list(sys.modules.values()):
             file = getattr(module, "__file__", None)

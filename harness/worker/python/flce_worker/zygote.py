@@ -57,6 +57,8 @@ def warm(text):
     # Triton before 3.6 leaves compiler contexts to the collector, after a failed compile in its traceback, and each owns
     # threads. They must go here: a forked cell that drops such a context waits for threads that it does not have.
     gc.collect()
+    # What is here stays for as long as a cell lives: its collections need not walk it, nor unshare its pages.
+    gc.freeze()
     threads = len(os.listdir("/proc/self/task")) - 1
     if threads > 0:
         error = f"{error + '; ' if error else ''}{threads} threads are left, which a forked cell would lack"
