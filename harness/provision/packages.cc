@@ -41,7 +41,7 @@ Result<PackageFolder> Provisioner::Impl::ProvidePackages(const std::vector<std::
   const std::string first = ReplaceAll(folder.packages.front(), "==", "-"), list = Join(folder.packages, " ");
   const std::string key = first + "-" + facts.tag + "-" + Sha256Hex(list).substr(0, 8) + SourceSuffix();
   const size_t more = folder.packages.size() - 1;
-  const std::string subject = ReplaceAll(folder.packages.front(), "==", " ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+  const std::string subject = ReplaceAll(folder.packages.front(), "==", " ") + (more > 0 ? " with " + std::to_string(more) + (more > 1 ? " packages" : " package") : "");
   FLCE_TRY(const FileLock lock, Lock("packages-" + key, subject));
   folder.root = options.state_dir / "packages" / key;
   if (Load(folder)) return folder;

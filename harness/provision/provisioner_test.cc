@@ -252,7 +252,7 @@ TEST_F(ProvisionerTest, PackagesThatCannotBeHadAreOneLineAndLeaveNothing) {
   install_failure_ = "error: Failed to fetch: `https://x/n.whl`\n  Caused by: dns error\n";
   const Error fetch = Make()->ProvidePackages({"needed==1.0", "further==2"}, WithTriton(dir_)).error();
   EXPECT_EQ(fetch.kind, ErrorKind::kEnvironment);
-  EXPECT_EQ(fetch.message.rfind("cannot fetch needed 1.0 and 1 more: no answer from https://x/n.whl (dns error)", 0), 0u) << fetch.message;
+  EXPECT_EQ(fetch.message.rfind("cannot fetch needed 1.0 with 1 package: no answer from https://x/n.whl (dns error)", 0), 0u) << fetch.message;
   EXPECT_TRUE(fs::is_empty(state_ / "packages"));
   const Error offline = Make(true)->ProvidePackages({"needed==1.0"}, WithTriton(dir_)).error();
   EXPECT_EQ(offline.kind, ErrorKind::kEnvironment);
