@@ -115,6 +115,16 @@ TEST(WordsTest, AFixTableHasVerdictAndTime) {
   EXPECT_NE(RenderTerminal(run, SampleOptions(), narrow).find("        time 85 ms -> 41 ms, 1.5 s first"), std::string::npos);
   run.cells = {none};
   EXPECT_TRUE(FixTables(run, SampleOptions()).empty());
+  run.cells.clear();
+  for (int i = 0; i < 10; ++i)
+    for (CellRecord cell : {none, fixed}) {
+      cell.case_name += std::to_string(i);
+      run.cells.push_back(std::move(cell));
+    }
+  const std::string many = RenderTerminal(run, SampleOptions(), TerminalOptions{});
+  EXPECT_THAT(many, HasSubstr("Fixes of flce-bf16-fp32-accum7\n"));
+  EXPECT_THAT(many, Not(HasSubstr("Fixes of flce-bf16-fp32-accum8\n")));
+  EXPECT_THAT(many, HasSubstr("\n    fixes of 2 more: --markdown FILE has every table\n"));
 }
 
 TEST(TerminalTest, OneCellIsTheGolden) {

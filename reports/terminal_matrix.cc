@@ -14,6 +14,7 @@ namespace flce {
 namespace {
 
 constexpr size_t kMaxAttention = 20;
+constexpr size_t kMaxFixTables = 8;  // a screen or two; Markdown and the page have all
 
 std::string LegendText(const RunRecord& run, const ReportOptions& options, const TerminalOptions& terminal, const Ink& ink) {
   std::vector<std::pair<Mark, int>> counts;
@@ -59,7 +60,10 @@ std::string LegendText(const RunRecord& run, const ReportOptions& options, const
 std::string FixesText(const RunRecord& run, const ReportOptions& options, const TerminalOptions& terminal, const Ink& ink) {
   std::string out;
   bool emulated = false;
-  for (const FixTable& table : FixTables(run, options)) {
+  std::vector<FixTable> tables = FixTables(run, options);
+  const size_t more = tables.size() > kMaxFixTables ? tables.size() - kMaxFixTables : 0;
+  tables.resize(tables.size() - more);
+  for (const FixTable& table : tables) {
     std::vector<std::array<std::string, 5>> rows = {{"fix", "verdict", "peak", "x eager", "eager -> compiled"}};
     for (const FixSummary& fix : table.rows) {
       char ratio[40] = "";
@@ -90,6 +94,7 @@ std::string FixesText(const RunRecord& run, const ReportOptions& options, const 
     if (const std::string note = FixMemoryNote(table.rows); !note.empty())
       for (const std::string& line : WrapWords(note, std::min<size_t>(terminal.width - 4, 106))) out += "    " + ink.Dim(line) + "\n";
   }
+  if (more > 0) out += "\n    " + ink.Dim(FitWidth("fixes of " + std::to_string(more) + " more: --markdown FILE has every table", terminal.width - 4)) + "\n";
   if (!out.empty() && emulated)
     for (const std::string& text : WrapWords("on the emulated device times were not measured and values not computed", std::min<size_t>(terminal.width - 4, 100)))
       out += "    " + ink.Dim(text) + "\n";
