@@ -223,6 +223,17 @@ def user_triton(p, shape, make):
 LOG2_E = 1.44
 
 
+def rms_norm(p, shape, make):
+    """Liger's RMSNorm, which launches its kernel inside of a device's context."""
+    from liger_kernel.transformers.functional import liger_rms_norm
+
+    def step(x, w):
+        return liger_rms_norm(x, w, 1e-6).sum()
+
+    return Case(tensors={"x": make.normal(shape["bt"], shape["h"], dtype=_dtype("bfloat16")),
+                         "w": make.normal(shape["h"], dtype=_dtype("bfloat16"))}, step=step, trainable=("x", "w"))
+
+
 def plain(p, shape, make):
     """Something to compile: a softmax, so that Inductor makes a Triton kernel."""
     import torch
