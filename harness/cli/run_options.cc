@@ -44,7 +44,7 @@ void AddRunOptions(CLI::App& app, RunOptions& o) {
   app.add_option("--markdown", o.markdown, "write a comment for an issue")->type_name("F")->group(output);
   app.add_option("--html", o.html, "write a page")->type_name("F")->group(output);
   app.add_option("--trace", o.trace, "write what was launched as a Chrome trace (one cell)")->type_name("F")->group(output);
-  app.add_option("--memory-budget", o.memory_budget, "compiled peak memory allowed, times the eager one (default: cases/tolerances.json)")
+  app.add_option("--memory-budget", o.memory_budget, "compiled peak memory allowed, times the eager one; peaks below 64 MiB are not judged (default: cases/tolerances.json)")
       ->check(CLI::PositiveNumber)->type_name("RATIO")->group(output);
   app.add_option("--exit-profile", o.exit_profile, "gate, seed or git-bisect: see the exit codes below")
       ->check(CLI::IsMember({"gate", "seed", "git-bisect"}))->capture_default_str()->group(output);

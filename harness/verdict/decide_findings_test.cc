@@ -22,6 +22,12 @@ TEST(DecideTest, AMemoryBudgetIsAFindingBesideTheOutcome) {
   EXPECT_EQ(Findings(given.Decided()), "");
   given.o.compiled.peak_bytes.reset();
   EXPECT_EQ(Findings(given.Decided()), "");
+  // Three blocks of 512 bytes instead of one are no finding: from 64 MiB on a peak is worth a ratio.
+  given.o.eager.peak_bytes = 512;
+  given.o.compiled.peak_bytes = (64 << 20) - 512;
+  EXPECT_EQ(Findings(given.Decided()), "");
+  given.o.compiled.peak_bytes = 64 << 20;
+  EXPECT_EQ(Findings(given.Decided()), "memory_budget: compiled peak 67.11 MB is 131072.0 times eager's 512 B; the budget is 2.0\n");
 }
 
 TEST(DecideTest, OutOfMemoryBreaksTheBudgetByWhatItAskedFor) {
