@@ -387,6 +387,16 @@ TEST_F(CudaAbiTest, WhatIsNotEmulatedIsVisible) {
   EXPECT_EQ(log["unknown_entry_points"].dump(), R"(["cuFlceHasNoSuchThing"])");
 }
 
+TEST_F(CudaAbiTest, ACallbackOfTheDriversLogIsTaken) {
+  int marker = 0;
+  void* handle = nullptr;
+  EXPECT_EQ(Call("cuLogsRegisterCallback", static_cast<void*>(&marker), static_cast<void*>(nullptr), &handle), 0);
+  EXPECT_NE(handle, nullptr);
+  EXPECT_EQ(Call("cuLogsUnregisterCallback", handle), 0);
+  EXPECT_EQ(Call("cuLogsRegisterCallback", static_cast<void*>(nullptr), static_cast<void*>(nullptr), &handle), 1);
+  EXPECT_EQ(Log()["refused"].size(), 0u);
+}
+
 TEST_F(CudaAbiTest, EntryPointsAreFoundInTheirVersions) {
   for (const auto& [name, symbol] : {std::pair{"cuMemAlloc", "cuMemAlloc_v2"}, std::pair{"cuInit", "cuInit"},
                                      std::pair{"cuMemGetAddressRange_v2", "cuMemGetAddressRange_v2"},

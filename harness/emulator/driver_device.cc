@@ -218,3 +218,12 @@ FLCE_API int cuGetProcAddress_v2(const char* symbol, void** function, int versio
 FLCE_API int cuGetProcAddress(const char* symbol, void** function, int version, std::uint64_t flags) {
   return cuGetProcAddress_v2(symbol, function, version, flags, nullptr);
 }
+
+// The driver's own log. Nothing is ever logged here, so a callback is taken and never called.
+FLCE_API int cuLogsRegisterCallback(void* callback, void*, void** handle) {
+  if (callback == nullptr) return DriverResult(Status::kInvalidValue);
+  if (handle != nullptr) *handle = callback;
+  return 0;
+}
+
+FLCE_API int cuLogsUnregisterCallback(void* handle) { return DriverResult(handle == nullptr ? Status::kInvalidValue : Status::kSuccess); }
