@@ -99,7 +99,7 @@ CellRecord Assessor::Assess(const Cell& cell, const CellSupply& supply, const Ob
   Verdict verdict = Decide(*facts, observation, readings, numerics ? &*numerics : nullptr, memory_budget_);
   verdict.findings.insert(verdict.findings.end(), findings.begin(), findings.end());
   CellRecord record = MakeRecord(context, observation, verdict, numerics);
-  AddStanding(record);
+  Judge(record);
   return record;
 }
 
@@ -111,12 +111,12 @@ CellRecord Assessor::NotRun(const Cell& cell, Outcome outcome, Reason reason, co
   verdict.evidence = cell.device.kind == DeviceKind::kCuda ? Evidence::kExecuted : Evidence::kEmulated;
   CellContext context{&cell, cell.liger, "", "", memory_budget_};
   CellRecord record = MakeRecord(context, Observation{}, verdict, std::nullopt);
-  AddStanding(record);
+  Judge(record);
   return record;
 }
 
-void Assessor::AddStanding(CellRecord& record) const {
-  Apply(Judge(record, data_.expectations), record);
+void Assessor::Judge(CellRecord& record) const {
+  Apply(flce::Judge(record, data_.expectations), record);
 }
 
 }  // namespace flce

@@ -26,11 +26,12 @@ class Assessor {
                     const std::string& name) const;
   /// A cell that could not be run: no environment, or a fix that does not fit.
   CellRecord NotRun(const Cell& cell, Outcome outcome, Reason reason, const std::string& why) const;
+  /// Sets the standing by the rules of today, whatever stood there.
+  void Judge(CellRecord& record) const;
 
  private:
   std::optional<NumericsRecord> CompareTensors(const Cell& cell, const CellSupply& supply, const Observation& observation,
                                                const fs::path& folder, std::vector<Finding>& findings) const;
-  void AddStanding(CellRecord& record) const;
   /// What `flce-numerics devices` answers, asked once.
   const std::string& Devices() const;
 

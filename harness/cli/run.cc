@@ -204,6 +204,7 @@ class Run {
     if (decision.front().action == CellAction::kReuse) {
       records_[index] = decision.front().earlier->record;
       records_[index]->origin = "reused";
+      assessor_->Judge(*records_[index]);  // the rules may have changed since; they are no part of the key
       return Show(index, *records_[index]);
     }
     if (!supplied->overlay->applies) {

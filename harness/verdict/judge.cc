@@ -119,11 +119,13 @@ Judgement Judge(const CellRecord& cell, const Expectations& expectations) {
 }
 
 void Apply(const Judgement& judgement, CellRecord& cell) {
+  // The findings of an earlier judgement, by other rules, go with it.
+  std::erase_if(cell.verdict.findings, [](const Finding& finding) { return finding.kind == kNeedsGpuFinding || finding.kind == kEditFinding; });
   cell.standing = judgement.standing;
   cell.expectation = judgement.text;
   if (judgement.needs_gpu) cell.verdict.findings.push_back({kNeedsGpuFinding, judgement.text});
   if (!judgement.edit.empty() && judgement.standing && *judgement.standing != Standing::kUnlisted)
-    cell.verdict.findings.push_back({"expectation_edit", "to make this expected, " + judgement.edit});
+    cell.verdict.findings.push_back({kEditFinding, "to make this expected, " + judgement.edit});
 }
 
 }  // namespace flce

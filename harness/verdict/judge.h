@@ -27,10 +27,13 @@ struct Judgement {
 ///   unlisted  no rule speaks of the cell, or only one that an emulated cell cannot satisfy
 Judgement Judge(const CellRecord& cell, const Expectations& expectations);
 
-/// Writes the standing, the rule in words and, where one is needed, a finding into the record.
+/// Writes the standing, the rule in words and, where one is needed, a finding into the record; what an earlier judgement
+/// wrote there goes.
 void Apply(const Judgement& judgement, CellRecord& cell);
 
 /// Kind of the finding of a cell whose rule asks for a GPU.
 constexpr const char* kNeedsGpuFinding = "needs_gpu";
+/// Kind of the finding that says how the rules would have to change.
+constexpr const char* kEditFinding = "expectation_edit";
 
 }  // namespace flce

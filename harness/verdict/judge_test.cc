@@ -109,5 +109,21 @@ TEST(JudgeTest, AnUnexpectedPassPrintsTheEditThatMakesItExpected) {
   EXPECT_EQ(edited->rules()[0].link, "L");
 }
 
+TEST(JudgeTest, ALaterJudgementReplacesTheEarlierOne) {
+  CellRecord cell = Cell("2.12.1", Outcome::kNotReproduced, Reason::kFixed);
+  cell.verdict.findings = {{"memory_budget", "stays"}};
+  Apply(Judge(cell, Rules()), cell);
+  ASSERT_EQ(cell.verdict.findings.size(), 2u);
+  EXPECT_EQ(cell.verdict.findings[1].kind, kEditFinding);
+  Judgement later;
+  later.standing = Standing::kExpected;
+  later.text = "rule 'later'";
+  Apply(later, cell);
+  ASSERT_EQ(cell.verdict.findings.size(), 1u);
+  EXPECT_EQ(cell.verdict.findings[0].text, "stays");
+  EXPECT_EQ(cell.standing, Standing::kExpected);
+  EXPECT_EQ(cell.expectation, "rule 'later'");
+}
+
 }  // namespace
 }  // namespace flce
