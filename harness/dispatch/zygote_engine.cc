@@ -79,7 +79,7 @@ bool ZygoteEngine::StartZygote(const std::string& key, const CellJob& like) {
   Result<Zygote> zygote = Zygote::Start(host_, like, options_.scratch / std::to_string(next_folder_++));
   if (!zygote) return false;
   ++statistics_.started;
-  live_.emplace(key, Live{std::move(*zygote), false, clock_.Monotonic() + options_.start_s, {}});
+  live_.emplace(key, Live{std::move(*zygote), false, clock_.Monotonic() + options_.start_s, {}, {}});
   return true;
 }
 
@@ -98,7 +98,19 @@ void ZygoteEngine::SendCell(Live& live, Waiting cell, std::vector<CellResult>& e
   live.cells.insert_or_assign(id, InFlight{std::move(cell), give_up_at});
 }
 
+/// A device that no cell has come back from, and that a cell of this zygote waits for: another one would only wait too.
+bool ZygoteEngine::IsWarming(const Live& live, const std::string& device) {
+  if (live.warmed.count(device)) return false;
+  return std::any_of(live.cells.begin(), live.cells.end(), [&](const auto& entry) { return entry.second.cell.job.request.profile_document == device; });
+}
+
 void ZygoteEngine::Fill(std::vector<CellResult>& ended) {
+  // Warming a device takes one core, so the other places first go to other devices and to those that are warm.
+  FillOnce(true, ended);
+  FillOnce(false, ended);
+}
+
+void ZygoteEngine::FillOnce(bool spread, std::vector<CellResult>& ended) {
   const size_t jobs = static_cast<size_t>(options_.jobs);
   // The whole queue is looked at, so that the next zygote imports while the cells of this one fill every place.
   for (size_t i = 0; i < queue_.size();) {
@@ -128,7 +140,8 @@ void ZygoteEngine::Fill(std::vector<CellResult>& ended) {
       if (!StartZygote(cell.key, cell.job)) deaths_[cell.key] = kDeathsUntilCold;
       continue;
     }
-    if (!live->second.ready || Running() >= jobs || live->second.cells.count(cell.job.request.cell_id)) {
+    if (!live->second.ready || Running() >= jobs || live->second.cells.count(cell.job.request.cell_id) ||
+        (spread && IsWarming(live->second, cell.job.request.profile_document))) {
       ++i;
       continue;
     }
@@ -163,6 +176,7 @@ void ZygoteEngine::Handle(const std::string& key, Live& live, const std::string&
   Waiting cell = std::move(node.mapped().cell);
   switch (peek.kind) {
     case ZygoteNews::Kind::kEnded: {
+      live.warmed.insert(cell.job.request.profile_document);
       const ZygoteNews news = ParseZygoteLine(line, cell.job.memory_limit_bytes);
       if (news.cancelled) return ended.push_back(Interrupted(std::move(cell.job)));
       const bool killed = news.end.kind == ProcessEnd::Kind::kSignaled && news.end.code == SIGKILL && news.end.detail.empty();

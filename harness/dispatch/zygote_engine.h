@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -56,9 +57,12 @@ class ZygoteEngine final : public Engine {
     bool ready = false;
     double ready_by = 0;
     std::map<std::string, InFlight> cells;
+    std::set<std::string> warmed;  // profiles of devices that a cell has come back from
   };
 
   void Fill(std::vector<CellResult>& ended);
+  void FillOnce(bool spread, std::vector<CellResult>& ended);
+  static bool IsWarming(const Live& live, const std::string& device);
   bool StartZygote(const std::string& key, const CellJob& like);
   bool MakeRoom();
   void SendCell(Live& live, Waiting cell, std::vector<CellResult>& ended);
