@@ -6,6 +6,7 @@
 
 #include "harness/base/text.h"
 #include "harness/base/version.h"
+#include "harness/model/peak.h"
 #include "reports/clean_text.h"
 
 namespace flce {
@@ -345,9 +346,8 @@ std::string ControlsWords(const RunRecord& run) {
 }
 
 std::string FixMemoryNote(const std::vector<FixSummary>& fixes) {
-  constexpr uint64_t kSmall = 64 << 20;  // cuBLAS alone takes 32 MiB of workspace
   const bool measured = std::any_of(fixes.begin(), fixes.end(), [](const FixSummary& fix) { return fix.ratio > 0; });
-  const bool small = std::all_of(fixes.begin(), fixes.end(), [](const FixSummary& fix) { return fix.eager_peak < kSmall; });
+  const bool small = std::all_of(fixes.begin(), fixes.end(), [](const FixSummary& fix) { return fix.eager_peak < kTellingPeak; });
   return measured && small ? "Peaks of tensors this small say little: what a fix costs shows with --shape 2048x1024x151936." : "";
 }
 

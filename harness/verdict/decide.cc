@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/base/text.h"
+#include "harness/model/peak.h"
 #include "harness/verdict/passed.h"
 
 namespace flce {
@@ -22,9 +23,6 @@ std::string Describe(const FailureReading& reading, const std::optional<Exceptio
 bool IsTier(const std::optional<FailureReading>& reading) {
   return reading && reading->match && (reading->match->family == Family::kTier1 || reading->match->family == Family::kTier2);
 }
-
-// Below this a peak is made of workspaces (cuBLAS alone takes 32 MiB) and of the allocator's rounding: a ratio says nothing.
-constexpr uint64_t kJudgedPeak = 64 << 20;
 
 class Decision {
  public:
@@ -215,7 +213,7 @@ class Decision {
       std::optional<uint64_t> compiled = o_.compiled.peak_bytes;
       if (o_.compiled.out_of_memory) compiled = compiled.value_or(0) + o_.compiled.out_of_memory->requested_bytes;
       const double ratio = compiled ? static_cast<double>(*compiled) / static_cast<double>(*o_.eager.peak_bytes) : 0;
-      if (ratio > *memory_budget && *compiled >= kJudgedPeak)
+      if (ratio > *memory_budget && *compiled >= kTellingPeak)
         verdict_.findings.push_back({"memory_budget", "compiled peak " + HumanBytes(*compiled) + " is " + Ratio(ratio) + " times eager's " +
                                                           HumanBytes(*o_.eager.peak_bytes) + "; the budget is " + Ratio(*memory_budget)});
     }
