@@ -33,7 +33,7 @@ Result<CellJob> MakeJob(const Locations& at, const RunData& data, const RunOptio
   const bool emulated = cell.device.kind == DeviceKind::kEmulated;
   CellJob job;
   job.worker = at.worker;
-  if (!supply.environment->root.empty()) job.bytecode = supply.environment->root / "bytecode";
+  if (!supply.environment->root.empty()) job.kept = supply.environment->root;
   WorkerRequest& request = job.request;
   request.cell_id = cell.Id();
   request.output_dir = folder;

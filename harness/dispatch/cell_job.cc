@@ -8,7 +8,7 @@ namespace {
 /// Variables of ours that would change the worker's interpreter, or point its caches away from the cell's own.
 constexpr const char* kRemoved[] = {"PYTHONPATH",          "PYTHONHOME",     "PYTHONSTARTUP",      "PYTHONUSERBASE",
                                     "VIRTUAL_ENV",         "CONDA_PREFIX",   "TRITON_DUMP_DIR",    "TRITON_OVERRIDE_DIR",
-                                    "TORCH_COMPILE_DEBUG", "TRITON_HOME",    "TORCH_EXTENSIONS_DIR"};
+                                    "TORCH_COMPILE_DEBUG", "TRITON_HOME",    "TORCH_EXTENSIONS_DIR", "TRITON_CACHE_MANAGER"};
 /// Variables that select among real GPUs; the emulated machine has its own count.
 constexpr const char* kRealDeviceOnly[] = {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES"};
 
@@ -46,11 +46,11 @@ Result<std::map<std::string, std::optional<std::string>>> WorkerEnvironment(cons
   environment["OPENBLAS_NUM_THREADS"] = "1";
   // Installed files are shared by hard links and are never written beside. Without bytecode a torch is compiled anew in
   // every process, which is most of an import's time.
-  if (job.bytecode.empty()) {
+  if (job.kept.empty()) {
     environment["PYTHONDONTWRITEBYTECODE"] = "1";
   } else {
     environment["PYTHONDONTWRITEBYTECODE"] = std::nullopt;
-    environment["PYTHONPYCACHEPREFIX"] = job.bytecode.string();
+    environment["PYTHONPYCACHEPREFIX"] = (job.kept / "bytecode").string();
   }
   if (job.request.device.kind == DeviceKind::kEmulated) {
     for (const char* name : kRealDeviceOnly) environment[name] = std::nullopt;
@@ -58,6 +58,11 @@ Result<std::map<std::string, std::optional<std::string>>> WorkerEnvironment(cons
     environment["TRITON_LIBCUDA_PATH"] = (own / "cuda").string();
     // The emulator is NVML too: torch looks for it by name.
     environment["LD_LIBRARY_PATH"] = (own / "cuda").string() + (job.stubs.empty() ? "" : ":" + job.stubs.string());
+    if (!job.kept.empty()) {
+      // Linked with the emulator, so not for real devices; those have Triton build its launchers as for anyone.
+      environment["TRITON_CACHE_MANAGER"] = "flce_worker.host_modules:HostModules";
+      environment["FLCE_HOST_MODULES"] = (job.kept / "host-modules").string();
+    }
     FLCE_TRY(environment["FLCE_EMU_PROFILE"], EmulatorProfileText(job.request.profile_document, job.request.device.count));
   }
   for (const auto& [name, value] : job.environment) environment[name] = value;

@@ -17,7 +17,7 @@ struct CellJob {
   fs::path worker;                  ///< flce-worker
   fs::path emulator;                ///< libflce_emulated_cuda.so; empty: a real GPU
   fs::path stubs;                   ///< folder of stub libraries; empty: none
-  fs::path bytecode;                ///< folder that keeps compiled Python modules from cell to cell; empty: what is installed
+  fs::path kept;                    ///< folder of what cells of one environment share: Python's bytecode, Triton's host modules; empty: none
   uint64_t memory_limit_bytes = 0;  ///< private resident memory of the process group; 0: none
   bool keep_private = false;        ///< keep caches and temporary files, for a look at generated code
   std::map<std::string, std::string> environment;  ///< further variables

@@ -113,12 +113,20 @@ TEST_F(LocalEngineTest, TheProcessIsSetUpAsTheContractSays) {
   EXPECT_EQ(options.environment.at("PYTHONDONTWRITEBYTECODE"), "1") << "an installation that is not ours is left as it is";
 }
 
-TEST_F(LocalEngineTest, BytecodeIsKeptBesideAnEnvironmentOfOurs) {
+TEST_F(LocalEngineTest, BytecodeAndHostModulesAreKeptBesideAnEnvironmentOfOurs) {
   CellJob job = Job("a");
-  job.bytecode = "/state/envs/e/bytecode";
-  const auto environment = *WorkerEnvironment(job);
+  EXPECT_EQ(WorkerEnvironment(job)->at("TRITON_CACHE_MANAGER"), std::nullopt) << "a user's own may read another cell's kernels";
+  job.kept = "/state/envs/e";
+  auto environment = *WorkerEnvironment(job);
+  EXPECT_EQ(environment.at("TRITON_CACHE_MANAGER"), "flce_worker.host_modules:HostModules");
+  EXPECT_EQ(environment.at("FLCE_HOST_MODULES"), "/state/envs/e/host-modules");
+  EXPECT_EQ(environment.at("TRITON_CACHE_DIR"), (dir_.path() / "a" / "private" / "triton").string()) << "kernels stay the cell's own";
   EXPECT_EQ(environment.at("PYTHONPYCACHEPREFIX"), "/state/envs/e/bytecode");
   EXPECT_EQ(environment.at("PYTHONDONTWRITEBYTECODE"), std::nullopt) << "a user's own setting would keep every import slow";
+  job.request.device.kind = DeviceKind::kCuda;
+  environment = *WorkerEnvironment(job);
+  EXPECT_EQ(environment.at("TRITON_CACHE_MANAGER"), std::nullopt) << "what is linked with the emulator is not for a real GPU";
+  EXPECT_EQ(environment.count("FLCE_HOST_MODULES"), 0u);
 }
 
 TEST_F(LocalEngineTest, ARealGpuKeepsItsVariables) {

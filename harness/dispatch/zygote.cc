@@ -31,7 +31,7 @@ Json SharedPart(const Json& request, size_t own_entries) {
 }  // namespace
 
 std::string ZygoteKey(const CellJob& job) {
-  std::vector<std::string> parts = {job.worker.string(), job.emulator.string(), job.stubs.string(), job.bytecode.string(),
+  std::vector<std::string> parts = {job.worker.string(), job.emulator.string(), job.stubs.string(), job.kept.string(),
                                     job.request.python.string(), job.request.fix.python};
   for (const ImportHook& hook : job.request.fix.hooks) parts.push_back(hook.module + "=" + hook.file.string());
   for (size_t i = job.request.own_entries; i < job.request.sys_path.size(); ++i) parts.push_back(job.request.sys_path[i].string());

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "python"))
@@ -48,6 +49,73 @@ class Timing(unittest.TestCase):
         measured = timing.measure(type("Torch", (), {"cuda": cuda})(), lambda: log.append("run"), warmups=2, runs=3)
         self.assertEqual(log, ["synchronize", "empty", "run", "run", "synchronize"] + ["record", "run", "record", "wait"] * 3)
         self.assertEqual(measured, {"median": 5.0, "samples": [5.0, 3.0, 9.0]})
+
+
+class HostModules(unittest.TestCase):
+    """Over a stand-in for Triton's own cache, a folder per key."""
+
+    def setUp(self):
+        class FileCacheManager:
+            def __init__(this, key, override=False, dump=False):
+                this.key = key
+                this.folder = os.path.join(os.environ["TRITON_CACHE_DIR"], key)
+                os.makedirs(this.folder, exist_ok=True)
+
+            def get_file(this, filename):
+                path = os.path.join(this.folder, filename)
+                return path if os.path.exists(path) else None
+
+            def put(this, data, filename, binary=True):
+                path = os.path.join(this.folder, filename)
+                with open(path, "wb") as file:
+                    file.write(data if isinstance(data, bytes) else data.encode())
+                return path
+
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        fakes = {name: type(sys)(name) for name in ("triton", "triton.runtime", "triton.runtime.cache")}
+        fakes["triton.runtime.cache"].FileCacheManager = FileCacheManager
+        variables = {"FLCE_HOST_MODULES": os.path.join(self.folder, "kept")}
+        for patch in (unittest.mock.patch.dict(sys.modules, fakes), unittest.mock.patch.dict(os.environ, variables)):
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.addCleanup(sys.modules.pop, "flce_worker.host_modules", None)
+        self.module = importlib.import_module("flce_worker.host_modules")
+
+    def cell(self, name, key="KEY"):
+        os.environ["TRITON_CACHE_DIR"] = os.path.join(self.folder, name)
+        return self.module.HostModules(key)
+
+    def test_host_modules_are_kept_for_the_next_cell_and_kernels_are_not(self):
+        first = self.cell("first")
+        self.assertEqual(first.put(b"elf", "launcher.so"), os.path.join(self.folder, "first/KEY/launcher.so"))
+        first.put(b"kernel", "k.cubin")
+        second = self.cell("second")
+        with open(second.get_file("launcher.so"), "rb") as file:
+            self.assertEqual(file.read(), b"elf")
+        self.assertIsNone(second.get_file("k.cubin"))
+        self.assertIsNone(self.cell("second", "OTHER").get_file("launcher.so"))
+        self.assertIsNone(second.get_file("../KEY/absent.so"))
+
+    def test_a_folder_that_cannot_be_written_costs_nothing_but_time(self):
+        with open(os.environ["FLCE_HOST_MODULES"], "w"):
+            pass
+        first = self.cell("first")
+        first.put(b"elf", "launcher.so")
+        self.assertEqual(first.get_file("launcher.so"), os.path.join(self.folder, "first/KEY/launcher.so"))
+        self.assertIsNone(self.cell("second").get_file("launcher.so"))
+
+    def test_a_cell_killed_while_it_writes_leaves_no_module(self):
+        with unittest.mock.patch("os.replace", side_effect=KeyboardInterrupt):
+            with self.assertRaises(KeyboardInterrupt):
+                self.cell("first").put(b"elf", "launcher.so")
+        self.assertIsNone(self.cell("second").get_file("launcher.so"))
+        self.assertEqual(os.listdir(os.path.join(self.folder, "kept/KEY")), [])
+
+    def test_without_a_folder_it_is_the_private_cache(self):
+        del os.environ["FLCE_HOST_MODULES"]
+        self.cell("first").put(b"elf", "launcher.so")
+        self.assertIsNone(self.cell("second").get_file("launcher.so"))
 
 
 class ExceptionChain(unittest.TestCase):

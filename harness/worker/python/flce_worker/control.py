@@ -1,7 +1,7 @@
 """What a zygote compiles to warm a device: the constructions that fused losses use, and none of Liger's own code.
 
-A custom autograd function that computes its gradients in forward, over chunks of rows; a count read with .item(); a Triton
-kernel launched in place; products with views of their operands. No product here takes an output type, so nothing that a cell
+A custom autograd function that computes its gradients in forward, into slices of rows; a count read with .item(); a Triton
+kernel launched in place; products with views of their operands. Once each: a second chunk would warm nothing more. No product here takes an output type, so nothing that a cell
 looks for can be in a cache.
 """
 
@@ -45,13 +45,13 @@ class _ChunkedLoss(torch.autograd.Function):
         grad_x = torch.zeros_like(x)
         grad_w = torch.zeros_like(w, dtype=torch.float32)
         losses = torch.zeros(rows, dtype=torch.float32, device=x.device)
-        for start in range(0, rows, rows // 2):
-            part = x[start:start + rows // 2]
-            logits = (part @ w.t()).contiguous()
-            _row_loss[(logits.shape[0],)](logits, logits.stride(0), target[start:start + rows // 2].contiguous(),
-                                          losses[start:start + rows // 2], columns, counted, -100, BLOCK=32, num_warps=4)
-            grad_x[start:start + rows // 2] = logits @ w
-            grad_w += torch.mm(logits.t(), part).float()
+        half = slice(0, rows // 2)
+        part = x[half]
+        logits = (part @ w.t()).contiguous()
+        _row_loss[(logits.shape[0],)](logits, logits.stride(0), target[half].contiguous(), losses[half], columns, counted, -100,
+                                      BLOCK=32, num_warps=4)
+        grad_x[half] = logits @ w
+        grad_w += torch.mm(logits.t(), part).float()
         ctx.save_for_backward(grad_x.detach(), grad_w.to(w.dtype).detach())
         return losses.sum()
 
@@ -62,7 +62,8 @@ class _ChunkedLoss(torch.autograd.Function):
 
 
 def step(x, w, target):
-    """x: (rows, H), w: (V, H), target: (rows,) int64; rows even. The mean loss, an fp32 scalar, and a copy of the weight."""
+    """x: (rows, H), w: (V, H), target: (rows,) int64; rows even. The first half's mean loss, an fp32 scalar, and a copy
+    of the weight."""
     return _ChunkedLoss.apply(x, w, target), w.clone()
 
 

@@ -36,11 +36,27 @@ def start(text):
         import torch._inductor.compile_fx
         import torch._inductor.lowering  # noqa: F401
 
+        _hash_once()
     with changed.imports():
         if fix.get("python"):
             importlib.import_module(fix["python"])
     return json.dumps({"python": environment.python_version(), **environment.torch_versions(torch),
                        "triton": environment.triton_version()})
+
+
+def _hash_once():
+    """Every process that compiles hashes torch's sources and Triton's compiler for the keys of caches: here, once for all."""
+    try:
+        from torch._inductor.codecache import torch_key
+
+        torch_key()
+        try:
+            from triton.runtime.cache import triton_key
+        except ImportError:  # Triton before 3.5
+            from triton.compiler.compiler import triton_key
+        triton_key()
+    except Exception:  # theirs to move elsewhere: then each cell does it
+        pass
 
 
 def warm(text):
