@@ -65,6 +65,9 @@ MarkClass ClassOf(const Verdict& verdict) {
   return MarkClass::kEnvironment;
 }
 
+// A model has many gradients; more than these are counted, not named.
+constexpr size_t kTensorsNamed = 2;
+
 std::string Number(double value) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%.4g", value);
@@ -163,15 +166,24 @@ std::string MemoryWords(const CellRecord& cell) {
 
 std::string NumericsWords(const CellRecord& cell) {
   if (!cell.numerics || !cell.numerics->computed) return "";
-  std::vector<std::string> pieces;
-  for (const char* name : {"loss", "grad_x", "grad_w"}) {
-    const auto it = cell.numerics->tensors.find(name);
-    if (it == cell.numerics->tensors.end()) continue;
-    const TensorComparison& c = it->second;
-    std::string piece = std::string(name) + (c.bitwise ? " bitwise equal" : " differs by up to " + Number(c.max_abs));
+  const auto& tensors = cell.numerics->tensors;
+  std::vector<std::string> names, others, pieces;
+  for (const char* usual : {"loss", "result", "grad_x", "grad_w"})
+    if (tensors.count(usual) > 0) names.emplace_back(usual);
+  for (const auto& entry : tensors)
+    if (std::find(names.begin(), names.end(), entry.first) == names.end()) others.push_back(entry.first);
+  const bool named = others.size() <= kTensorsNamed;
+  if (named) names.insert(names.end(), others.begin(), others.end());
+  for (const std::string& name : names) {
+    const TensorComparison& c = cell.numerics->tensors.at(name);
+    std::string piece = name + (c.bitwise ? " bitwise equal" : " differs by up to " + Number(c.max_abs));
     if (!c.bitwise && c.max_ulp) piece += " (" + Number(*c.max_ulp) + " ulp)";
     if (!c.bitwise && c.within_bound) piece += *c.within_bound ? ", within its bound" : ", BEYOND its bound";
     pieces.push_back(std::move(piece));
+  }
+  if (!named) {
+    const auto equal = std::count_if(others.begin(), others.end(), [&](const std::string& name) { return tensors.at(name).bitwise; });
+    pieces.push_back(std::to_string(others.size()) + " other gradients, " + std::to_string(equal) + " of them bitwise equal");
   }
   return Join(pieces, "; ");
 }

@@ -139,7 +139,7 @@ TEST(RunRecordTest, ReadsWhatItWrites) {
 
 TEST(RunRecordTest, KeepsTheContract) {
   const Json json = ToJson(SmallRun());
-  EXPECT_EQ(json["schema_version"], "1.1");
+  EXPECT_EQ(json["schema_version"], "1.2");
   EXPECT_EQ(json["summary"], Json::parse(R"({"cells":1,"by_outcome":{"numerics_mismatch":1},"by_standing":{"regressed":1},"exit_code":1})"));
   const Json& cell = json["cells"][0];
   EXPECT_EQ(cell["memory"]["ratio"], 2.5);

@@ -132,14 +132,13 @@ Result<NumericsRecord> NumericsRecordFromJson(const Json& json, const std::strin
   JsonReader reader(json, path);
   reader.Read("computed", numerics.computed);
   reader.Read("violations", numerics.violations);
-  for (const char* name : {"loss", "grad_x", "grad_w"}) {
-    const Json* member = reader.Member(name);
-    if (member == nullptr) continue;
-    JsonReader item(*member, path + "." + name);
+  FLCE_TRY_DO(reader.status());
+  for (const auto& [name, member] : json.items()) {
+    if (name != "loss" && name != "result" && !name.starts_with("grad_")) continue;
+    JsonReader item(member, path + "." + name);
     numerics.tensors[name] = ComparisonFrom(item);
     FLCE_TRY_DO(item.status());
   }
-  FLCE_TRY_DO(reader.status());
   return numerics;
 }
 

@@ -13,9 +13,9 @@
 
 namespace flce {
 
-/// History of the report's schema: 1.0 first release; 1.1 controls, eager launches, seeds, poisoned memory. Additions raise the
-/// minor number; readers take any 1.x.
-constexpr const char* kSchemaVersion = "1.1";
+/// History of the report's schema: 1.0 first release; 1.1 controls, eager launches, seeds, poisoned memory; 1.2 every tensor that
+/// a run returns in `numerics`. Additions raise the minor number; readers take any 1.x.
+constexpr const char* kSchemaVersion = "1.2";
 
 /// One tensor of a run compared with the same tensor of another (eager, or the fp64 reference).
 struct TensorComparison {
@@ -31,7 +31,7 @@ struct TensorComparison {
 
 struct NumericsRecord {
   bool computed = false;                             ///< false on the emulated device: values are meaningless there
-  std::map<std::string, TensorComparison> tensors;   ///< "loss", "grad_x", "grad_w"
+  std::map<std::string, TensorComparison> tensors;   ///< "loss" or "result", "grad_TENSOR", "grad_MODULE.PARAMETER"
   std::vector<std::string> violations;               ///< claims that do not hold
 };
 

@@ -16,10 +16,11 @@ struct KindRow {
   ClaimKind kind;
   const char* name;
 };
-constexpr std::array<KindRow, 3> kKinds = {{
+constexpr std::array<KindRow, 4> kKinds = {{
     {ClaimKind::kBitwise, "bitwise"},
     {ClaimKind::kChunkRounding, "chunk_rounding"},
     {ClaimKind::kSummation, "summation"},
+    {ClaimKind::kReference, "reference"},
 }};
 
 class Reader {
@@ -64,7 +65,7 @@ class Reader {
     if (!liger) return Bad(where, "has no valid range 'liger': " + liger.error().message);
     Claim claim{std::move(fix), std::move(liger).value(), {}};
     const auto tensors = json.find("tensors");
-    for (const char* name : {"loss", "grad_x", "grad_w"}) {
+    for (const char* name : {"loss", "grad_x", "grad_w", "*"}) {
       const std::string place = where + ".tensors." + name;
       if (tensors == json.end() || !tensors->is_object() || !tensors->contains(name))
         return Bad(place, "is missing");
@@ -91,6 +92,8 @@ Result<Tolerances> Tolerances::Load(const fs::path& path) {
   FLCE_TRY(tolerances.eager_error_factor,
            reader.Factor(json.value("eager_error", Json()), "eager_error", "factor"));
   FLCE_TRY(tolerances.memory_ratio, reader.Factor(json.value("memory", Json()), "memory", "max_ratio"));
+  FLCE_TRY(tolerances.no_fp32_accumulator,
+           reader.ReadTensor(json.value("no_fp32_accumulator", Json()), "no_fp32_accumulator"));
   const Json claims = json.value("claims", Json());
   if (!claims.is_array() || claims.empty()) return reader.Bad("claims", "needs at least one entry");
   for (size_t i = 0; i < claims.size(); ++i) {
@@ -107,6 +110,11 @@ Result<const Claim*> Tolerances::For(const std::string& fix, const Version& lige
     }
   }
   return Error{ErrorKind::kUsage, "no claim is made for the fix '" + fix + "' with Liger " + liger.text()};
+}
+
+const TensorClaim& Claim::For(const std::string& tensor) const {
+  const auto named = tensors.find(tensor);
+  return named != tensors.end() ? named->second : tensors.at("*");
 }
 
 std::string ClaimName(ClaimKind kind) {

@@ -16,6 +16,7 @@ enum class ClaimKind {
   kBitwise,        ///< the same bits
   kChunkRounding,  ///< grad_w: each element within the bound that rounding every chunk's product once implies
   kSummation,      ///< loss: within what two orders of one f32 sum can differ by
+  kReference,      ///< no further from a run in f32 than a multiple of eager's own distance; the weakest
 };
 
 struct TensorClaim {
@@ -26,7 +27,9 @@ struct TensorClaim {
 struct Claim {
   std::string fix;                             ///< a fix's name, or "*" for a fix that nobody described
   VersionRange liger;                          ///< the releases it is made for
-  std::map<std::string, TensorClaim> tensors;  ///< "loss", "grad_x", "grad_w"
+  std::map<std::string, TensorClaim> tensors;  ///< "loss", "grad_x", "grad_w", and "*" for all others
+
+  const TensorClaim& For(const std::string& tensor) const;
 };
 
 /// cases/tolerances.json.
@@ -36,6 +39,8 @@ struct Tolerances {
   double eager_error_factor = 0;
   /// The compiled run's peak above the inputs, times the eager run's.
   double memory_ratio = 0;
+  /// What holds for grad_w, whatever the fix, where it is not accumulated in fp32.
+  TensorClaim no_fp32_accumulator;
   std::vector<Claim> claims;
 
   /// kIo, kNotFound or kData (with the place in the file).

@@ -20,6 +20,7 @@ using Json = nlohmann::ordered_json;
 struct CellFacts {
   std::string fix, liger;
   bool computed = true;
+  bool fp32_accumulator = true;
   std::optional<int64_t> budget;
   std::string underived;  // why the case is not the FLCE that kernels/ derives bounds for, "" if it is
 };
@@ -31,8 +32,8 @@ void ReadParameters(const Json& parameters, CellFacts* facts) {
                                              "through"};
   const auto no_value = [](const Json& value) { return value.is_null() || value == false; };
   if (!parameters.is_object()) return;
-  if (parameters.value("accum_dtype", Json()) != "float32")
-    facts->underived = "grad_w is not accumulated in fp32";
+  facts->fp32_accumulator = parameters.value("accum_dtype", Json()) == "float32";
+  if (!facts->fp32_accumulator) facts->underived = "grad_w is not accumulated in fp32";
   for (const auto& [name, value] : parameters.items()) {
     if (name == "arguments" || no_value(value)) continue;
     if (std::find(harmless.begin(), harmless.end(), name) == harmless.end())
@@ -120,7 +121,7 @@ Status MeasureCell(const JudgeCommand& command, const Version& liger, const File
   const Result<Evidence> evidence = LoadEvidence(command);
   if (!evidence) {
     if (evidence.error().kind == ErrorKind::kIo) return evidence.error();
-    // Other dtypes or a frozen weight have no derivation here; a claim of equal bits needs none.
+    // Other dtypes have no derivation here; a claim of equal bits needs none.
     measures->missing = evidence.error().message;
     return Done{};
   }
@@ -130,6 +131,39 @@ Status MeasureCell(const JudgeCommand& command, const Version& liger, const File
   const Problem& problem = evidence->problem;
   *measures = Measure(problem, Chunks(problem.Rows(), problem.Hidden(), problem.Vocabulary(), rule),
                       evidence->eager, evidence->compiled, bound_grad_w);
+  return Done{};
+}
+
+// What the fix claims, as far as it applies to what this case computes.
+Claim Applying(const Tolerances& tolerances, const Claim& made, const CellFacts& facts, const FileComparison& comparison) {
+  Claim claim = made;
+  if (!facts.fp32_accumulator) claim.tensors["grad_w"] = tolerances.no_fp32_accumulator;
+  const bool modules = std::any_of(comparison.tensors.begin(), comparison.tensors.end(),
+                                   [](const TensorDiff& diff) { return IsOfModule(diff.name); });
+  // Then the compiled model feeds FLCE other activations than eager's does.
+  if (modules) claim.tensors = {{"*", made.tensors.at("*")}};
+  return claim;
+}
+
+// The tensors that a run of plain FLCE cannot do without.
+Result<std::vector<std::string>> Required(const JudgeCommand& command, const CellFacts& facts) {
+  if (!facts.underived.empty()) return std::vector<std::string>{};
+  FLCE_TRY(const SafetensorsFile inputs, SafetensorsFile::Open(command.inputs));
+  for (const char* name : {"x", "w", "target"}) {
+    if (inputs.Find(command.input_prefix + name) == nullptr) return std::vector<std::string>{};
+  }
+  return std::vector<std::string>{"loss", "grad_x", "grad_w"};
+}
+
+// Where no bound was derived: the distance to the worker's run in f32, if there is one.
+Status MeasureByReference(const JudgeCommand& command, const FileComparison& comparison, Measures* measures) {
+  const fs::path path = fs::path(command.cell) / "reference.safetensors";
+  std::error_code ignored;
+  if (command.cell.empty() || measures->missing.empty() || !fs::exists(path, ignored)) return Done{};
+  FLCE_TRY(const SafetensorsFile reference, SafetensorsFile::Open(path));
+  FLCE_TRY(const SafetensorsFile eager, SafetensorsFile::Open(command.eager));
+  FLCE_TRY(const SafetensorsFile compiled, SafetensorsFile::Open(command.compiled));
+  FLCE_TRY(measures->oracle, MeasureAgainst(reference, eager, compiled, comparison));
   return Done{};
 }
 
@@ -169,7 +203,10 @@ Result<Json> JudgeCell(JudgeCommand command, std::vector<std::string>* violation
   Measures measures;
   measures.missing = facts.underived;
   if (facts.underived.empty()) FLCE_TRY_DO(MeasureCell(command, *liger, comparison, *claim, &measures));
-  const Judgement judgement = Judge(comparison, *claim, measures, tolerances.eager_error_factor);
+  FLCE_TRY_DO(MeasureByReference(command, comparison, &measures));
+  FLCE_TRY(const std::vector<std::string> required, Required(command, facts));
+  const Judgement judgement =
+      Judge(comparison, Applying(tolerances, *claim, facts, comparison), measures, tolerances.eager_error_factor, required);
   *violations = judgement.violations;
   Json json = ToJson(judgement);
   json["claimed_by"] = {{"fix", claim->fix}, {"liger", claim->liger.text()}};

@@ -266,6 +266,104 @@ TEST_F(JudgeCommandTest, TheCasesParametersDecideWhatCanBeDerived) {
   EXPECT_THAT(err_.str(), HasSubstr("Liger 0.8.2 has no chunk budget"));
 }
 
+TEST_F(JudgeCommandTest, WithoutADerivationTheDistanceToAWideRunDecides) {
+  const auto cell = [&](const Json& change, const std::string& fix, const std::function<void(std::vector<TensorBytes>&)>& fault = {}) {
+    MakeCell("recorded_guard.safetensors", "seed", fix, fault);
+    Json parameters = {{"dtype", "bfloat16"}, {"accum_dtype", "float32"}};
+    parameters.merge_patch(change);
+    const Json request = {{"case", {{"name", "c"}, {"parameters", parameters}}}};
+    ASSERT_TRUE(WriteFileAtomically(folder_.path() / "request.json", request.dump()).ok());
+    RunCommand command;
+    command.form = "reference";
+    command.inputs = (folder_.path() / "inputs.safetensors").string();
+    command.output = (folder_.path() / "reference.safetensors").string();
+    command.liger = "0.8.2";
+    ASSERT_EQ(RunNative(command, err_), 0) << err_.str();
+  };
+  cell({{"bias", true}}, "guard");
+  EXPECT_EQ(Judge(), 0) << err_.str();
+  EXPECT_THAT(json_["not_measured"].get<std::string>(), HasSubstr("the case sets 'bias'"));
+  EXPECT_GT(json_["grad_w"]["fp32_run"]["compiled"]["max_abs"], 0);
+  EXPECT_FALSE(json_["grad_x"].contains("fp32_run")) << "equal bits need no reference";
+
+  const auto lost_chunk = [](std::vector<TensorBytes>& tensors) {
+    Matrix grad_w = Find(tensors, "grad_w");
+    for (int64_t row = 0; row < 32; ++row) {
+      for (int64_t column = 0; column < 16; ++column)
+        grad_w.Set(row, column, static_cast<uint16_t>(grad_w.Get(row, column) & 0x8000));
+    }
+  };
+  cell({{"bias", true}}, "guard", lost_chunk);
+  EXPECT_EQ(Judge(), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("grad_w: its largest error to a run in f32 is"));
+
+  // Where nothing fixes the bits, no fix can promise them; a wrong result is one all the same.
+  cell({{"accum_dtype", nullptr}}, "custom-op");
+  EXPECT_EQ(Judge(), 0) << err_.str();
+  cell({{"accum_dtype", nullptr}}, "none");
+  EXPECT_EQ(Judge(), 0) << err_.str();
+  cell({{"accum_dtype", nullptr}}, "custom-op", lost_chunk);
+  EXPECT_EQ(Judge(), 1);
+  cell(Json::object(), "custom-op");
+  EXPECT_EQ(Judge(), 1) << "with an fp32 accumulator equal bits are promised";
+}
+
+TEST_F(JudgeCommandTest, AFrozenWeightHasNoGradientAndPlainFlceHas) {
+  MakeCell("recorded_custom_op_seed.safetensors", "seed", "custom-op");
+  for (const char* name : {"eager", "compiled"}) {
+    const fs::path path = folder_.path() / (std::string(name) + ".safetensors");
+    std::vector<TensorBytes> kept;
+    {
+      const SafetensorsFile file = SafetensorsFile::Open(path).value();
+      for (const TensorInfo& info : file.tensors()) {
+        if (info.name == "grad_w") continue;
+        TensorBytes tensor{info.name, info.dtype, info.shape, std::string(info.end - info.begin, '\0')};
+        ASSERT_TRUE(file.Read(info, 0, std::as_writable_bytes(std::span(tensor.bytes))).ok());
+        kept.push_back(std::move(tensor));
+      }
+    }
+    ASSERT_TRUE(WriteSafetensors(path, kept, {}).ok());
+  }
+  EXPECT_EQ(Judge(), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("grad_w: neither run returned it"));
+  const Json frozen = {{"case", {{"parameters", {{"accum_dtype", "float32"}, {"frozen_weight", true}}}}}};
+  ASSERT_TRUE(WriteFileAtomically(folder_.path() / "request.json", frozen.dump()).ok());
+  EXPECT_EQ(Judge(), 0) << err_.str();
+  EXPECT_FALSE(json_.contains("grad_w"));
+}
+
+TEST_F(JudgeCommandTest, TheGradientsOfAModelAreJudgedToo) {
+  MakeCell("recorded_guard.safetensors", "seed", "custom-op");
+  const auto rename = [&](const char* file) {
+    const fs::path path = folder_.path() / (std::string(file) + ".safetensors");
+    std::vector<TensorBytes> tensors;
+    {
+      const SafetensorsFile read = SafetensorsFile::Open(path).value();
+      for (const TensorInfo& info : read.tensors()) {
+        TensorBytes tensor{info.name == "grad_w" ? "grad_model.head.weight" : info.name, info.dtype, info.shape,
+                           std::string(info.end - info.begin, '\0')};
+        ASSERT_TRUE(read.Read(info, 0, std::as_writable_bytes(std::span(tensor.bytes))).ok());
+        tensors.push_back(std::move(tensor));
+      }
+    }
+    ASSERT_TRUE(WriteSafetensors(path, tensors, {}).ok());
+  };
+  RunCommand command;
+  command.form = "reference";
+  command.inputs = (folder_.path() / "inputs.safetensors").string();
+  command.output = (folder_.path() / "reference.safetensors").string();
+  command.liger = "0.8.2";
+  ASSERT_EQ(RunNative(command, err_), 0) << err_.str();
+  for (const char* file : {"eager", "compiled", "reference"}) rename(file);
+  ASSERT_TRUE(WriteSafetensors(folder_.path() / "inputs.safetensors", {{"tokens", DType::kF32, {1}, "abcd"}}, {}).ok());
+  EXPECT_EQ(Judge(), 0) << err_.str();
+  EXPECT_EQ(json_["grad_model.head.weight"]["claim"]["claim"], "reference");
+  EXPECT_EQ(json_["grad_x"]["claim"]["claim"], "reference") << "what feeds FLCE was compiled too";
+  fs::remove(folder_.path() / "reference.safetensors");
+  EXPECT_EQ(Judge(), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("there is no run in f32 to judge by"));
+}
+
 TEST_F(JudgeCommandTest, UnreadableEvidenceIsTwo) {
   EXPECT_EQ(Judge(), 2);
   EXPECT_THAT(err_.str(), HasSubstr("observation.json"));

@@ -68,8 +68,10 @@ void CheckClaim(const TensorJudgement& tensor, const std::string& missing,
   }
   CheckFinite(diff, violations);
   if (!tensor.bound) {
+    if (tensor.oracle) return;  // which CheckOracle looks at
     violations->push_back(diff.name + ": " + ClaimName(tensor.claim.kind) + " is claimed and " +
-                          Located(diff) + ", but no bound could be derived: " + missing);
+                          Located(diff) + ", but no bound could be derived" +
+                          (missing.empty() ? "" : ": " + missing) + ", and there is no run in f32 to judge by");
   } else if (tensor.bound->violations != 0) {
     violations->push_back(diff.name + ": " + Located(*tensor.bound));
   }
@@ -84,7 +86,8 @@ void CheckOracle(const TensorJudgement& tensor, double factor, std::vector<std::
     const double allowed = factor * std::max(eager, errors.unit);
     if (std::isnan(eager) && std::isnan(compiled)) return;
     if (!(compiled <= allowed)) {
-      violations->push_back(tensor.diff.name + ": its " + what + " error to f64 is " + Number(compiled) +
+      violations->push_back(tensor.diff.name + ": its " + what + " error to " + (errors.f64 ? "f64" : "a run in f32") +
+                            " is " + Number(compiled) +
                             ", eager's is " + Number(eager) + "; at most " + Number(allowed) + " is allowed");
     }
   };
@@ -142,7 +145,7 @@ Json TensorJson(const TensorJudgement& tensor) {
                            {"compiled_outside", tensor.bound->compiled_outside}};
   }
   if (tensor.oracle) {
-    json["fp64"] = {{"eager", ErrorJson(tensor.oracle->eager)},
+    json[tensor.oracle->f64 ? "fp64" : "fp32_run"] = {{"eager", ErrorJson(tensor.oracle->eager)},
                     {"compiled", ErrorJson(tensor.oracle->compiled)},
                     {"unit", NumberJson(tensor.oracle->unit)}};
   }
@@ -152,18 +155,20 @@ Json TensorJson(const TensorJudgement& tensor) {
 }  // namespace
 
 Judgement Judge(const FileComparison& comparison, const Claim& claim, const Measures& measures,
-                double eager_error_factor) {
+                double eager_error_factor, const std::vector<std::string>& required) {
   Judgement judgement;
-  for (const auto& [name, tensor_claim] : claim.tensors) {
-    const auto found = std::find_if(comparison.tensors.begin(), comparison.tensors.end(),
-                                    [&name = name](const TensorDiff& diff) { return diff.name == name; });
-    if (found == comparison.tensors.end()) {
+  if (comparison.tensors.empty()) judgement.violations.push_back("neither run returned a tensor");
+  for (const std::string& name : required) {
+    if (std::none_of(comparison.tensors.begin(), comparison.tensors.end(),
+                     [&](const TensorDiff& diff) { return diff.name == name; })) {
       judgement.violations.push_back(name + ": neither run returned it");
-      continue;
     }
-    TensorJudgement tensor{*found, tensor_claim, {}, {}};
-    if (found->pairing != Pairing::kComparable) {
-      judgement.violations.push_back(name + ": cannot be compared: " + found->detail);
+  }
+  for (const TensorDiff& diff : comparison.tensors) {
+    const std::string& name = diff.name;
+    TensorJudgement tensor{diff, claim.For(name), {}, {}};
+    if (diff.pairing != Pairing::kComparable) {
+      judgement.violations.push_back(name + ": cannot be compared: " + diff.detail);
       continue;
     }
     if (const auto at = measures.oracle.find(name); at != measures.oracle.end()) tensor.oracle = at->second;

@@ -11,7 +11,7 @@
 
 namespace flce {
 
-/// Distance of a tensor to the f64 reference.
+/// Distance of a tensor to the reference: the f64 one, or a run in f32 where that cannot be computed.
 struct OracleError {
   double max_abs = 0;
   double rms = 0;
@@ -20,7 +20,8 @@ struct OracleError {
 struct OracleErrors {
   OracleError eager;
   OracleError compiled;
-  double unit = 0;  ///< distance of neighbours, in the tensor's dtype, at the reference's largest magnitude
+  double unit = 0;  ///< distance of neighbours, in the dtype computed in, at the reference's largest magnitude
+  bool f64 = true;  ///< false: the reference is a run in f32
 };
 
 /// A bound that was checked element by element.
@@ -45,7 +46,7 @@ struct BoundCheck {
 struct Measures {
   std::map<std::string, OracleErrors> oracle;
   std::map<std::string, BoundCheck> bounds;
-  std::string missing;  ///< why nothing was measured, "" if it was
+  std::string missing;  ///< why no bound was derived, "" if it was
 };
 
 struct TensorJudgement {
@@ -63,10 +64,11 @@ struct Judgement {
   bool Holds() const { return violations.empty(); }
 };
 
-/// Holds the comparison of eager (a) with compiled (b) against the claim. A claim that cannot be checked,
-/// because a tensor or a measure is missing, is violated: it was not shown.
+/// Holds the comparison of eager (a) with compiled (b) against the claim, every tensor that either returned. A
+/// claim that cannot be checked, because a measure or one of `required` is missing, is violated: it was not
+/// shown. Where no bound could be derived, the distance to the reference decides.
 Judgement Judge(const FileComparison& comparison, const Claim& claim, const Measures& measures,
-                double eager_error_factor);
+                double eager_error_factor, const std::vector<std::string>& required = {});
 
 /// The report's `numerics` object: computed, loss, grad_x, grad_w, violations, and the details of each.
 nlohmann::ordered_json ToJson(const Judgement& judgement);

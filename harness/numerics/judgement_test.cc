@@ -18,7 +18,8 @@ Claim MakeClaim(ClaimKind grad_w) {
           *VersionRange::Parse("*"),
           {{"loss", {ClaimKind::kSummation, "order"}},
            {"grad_x", {ClaimKind::kBitwise, "same"}},
-           {"grad_w", {grad_w, "why"}}}};
+           {"grad_w", {grad_w, "why"}},
+           {"*", {ClaimKind::kReference, "rest"}}}};
 }
 
 TensorDiff Diff(const std::string& name, std::vector<int64_t> shape, const std::vector<float>& a,
@@ -95,8 +96,41 @@ TEST(JudgementTest, WhatIsMissingIsViolated) {
   comparison.tensors.erase(comparison.tensors.begin());
   comparison.tensors[1].pairing = Pairing::kShapesDiffer;
   comparison.tensors[1].detail = "[1] against [2]";
-  EXPECT_THAT(Judge(comparison, MakeClaim(ClaimKind::kBitwise), {}, 2).violations,
-              ElementsAre("grad_w: cannot be compared: [1] against [2]", "loss: neither run returned it"));
+  EXPECT_THAT(Judge(comparison, MakeClaim(ClaimKind::kBitwise), {}, 2, {"loss", "grad_x", "grad_w"}).violations,
+              ElementsAre("loss: neither run returned it", "grad_w: cannot be compared: [1] against [2]"));
+  EXPECT_THAT(Judge({}, MakeClaim(ClaimKind::kBitwise), {}, 2).violations, ElementsAre("neither run returned a tensor"));
+}
+
+TEST(JudgementTest, ACaseIsHeldToWhatItReturnsAndAllOfThat) {
+  FileComparison comparison;
+  comparison.tensors = {Diff("result", {1, 2}, {1, 2}, {1, 2})};
+  const Claim claim = MakeClaim(ClaimKind::kBitwise);
+  EXPECT_TRUE(Judge(comparison, claim, {}, 2).Holds()) << "an operator has no gradients";
+  comparison.tensors = {Diff("grad_model.head", {1, 2}, {1, 2}, {1, 2.5})};
+  EXPECT_THAT(Judge(comparison, claim, {}, 2).violations,
+              ElementsAre(HasSubstr("grad_model.head: reference is claimed and 1 of 2 elements differ")));
+  Measures measures;
+  measures.oracle["grad_model.head"] = {{0.3, 0.1}, {0.5, 0.1}, 0.01, false};
+  const Judgement near = Judge(comparison, claim, measures, 2);
+  EXPECT_TRUE(near.Holds());
+  EXPECT_EQ(ToJson(near)["grad_model.head"]["fp32_run"]["compiled"]["max_abs"], 0.5);
+  EXPECT_FALSE(ToJson(near)["grad_model.head"].contains("fp64"));
+  measures.oracle["grad_model.head"].compiled.max_abs = 0.7;
+  EXPECT_THAT(Judge(comparison, claim, measures, 2).violations,
+              ElementsAre("grad_model.head: its largest error to a run in f32 is 0.7, eager's is 0.3; at most 0.6 is allowed"));
+}
+
+TEST(JudgementTest, WithoutABoundTheReferenceDecides) {
+  FileComparison comparison = Equal();
+  comparison.tensors[2] = Diff("grad_w", {1, 2}, {1, 2}, {1, 2.5});
+  Measures measures;
+  measures.missing = "the case sets 'bias'";
+  measures.oracle["grad_w"] = {{0.3, 0.1}, {0.5, 0.1}, 0.01, false};
+  EXPECT_TRUE(Judge(comparison, MakeClaim(ClaimKind::kChunkRounding), measures, 2).Holds());
+  EXPECT_FALSE(Judge(comparison, MakeClaim(ClaimKind::kBitwise), measures, 2).Holds()) << "equal bits are equal bits";
+  measures.oracle["grad_w"].compiled.rms = 0.3;
+  EXPECT_THAT(Judge(comparison, MakeClaim(ClaimKind::kChunkRounding), measures, 2).violations,
+              ElementsAre(HasSubstr("root mean square error to a run in f32")));
 }
 
 TEST(JudgementTest, JsonIsTheReportsNumerics) {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "harness/numerics/tensor_io.h"
 #include "kernels/bound/grad_w_bound.h"
 #include "kernels/reference/reference.h"
 
@@ -42,10 +44,13 @@ OracleError ErrorTo(const at::Tensor& reference, const at::Tensor& tensor) {
   return error;
 }
 
-OracleErrors Errors(const at::Tensor& reference, const at::Tensor& eager, const at::Tensor& compiled) {
+OracleErrors Errors(const at::Tensor& reference, const at::Tensor& eager, const at::Tensor& compiled, at::ScalarType dtype) {
   const double magnitude = reference.numel() == 0 ? 0 : reference.abs().max().item<double>();
-  return {ErrorTo(reference, eager), ErrorTo(reference, compiled), UnitAt(magnitude, eager.scalar_type())};
+  return {ErrorTo(reference, eager), ErrorTo(reference, compiled), UnitAt(magnitude, dtype)};
 }
+
+// The coarser of two dtypes that a gradient may have.
+at::ScalarType Coarser(at::ScalarType a, at::ScalarType b) { return UnitAt(1, a) >= UnitAt(1, b) ? a : b; }
 
 uint64_t Outside(const at::Tensor& value, const at::Tensor& low, const at::Tensor& high) {
   return static_cast<uint64_t>(
@@ -120,10 +125,39 @@ Measures Measure(const Problem& problem, const std::vector<Chunk>& chunks, const
   measures.bounds["loss"] = CheckLoss(problem, eager.loss, compiled.loss);
   if (bound_grad_w) measures.bounds["grad_w"] = CheckGradW(problem, chunks, eager.grad_w, compiled.grad_w);
   const Gradients reference = ReferenceFlce(problem);
-  measures.oracle["loss"] = Errors(reference.loss, eager.loss, compiled.loss);
-  measures.oracle["grad_x"] = Errors(reference.grad_x, eager.grad_x, compiled.grad_x);
-  measures.oracle["grad_w"] = Errors(reference.grad_w, eager.grad_w, compiled.grad_w);
+  measures.oracle["loss"] = Errors(reference.loss, eager.loss, compiled.loss, eager.loss.scalar_type());
+  measures.oracle["grad_x"] = Errors(reference.grad_x, eager.grad_x, compiled.grad_x, eager.grad_x.scalar_type());
+  measures.oracle["grad_w"] = Errors(reference.grad_w, eager.grad_w, compiled.grad_w, eager.grad_w.scalar_type());
   return measures;
+}
+
+bool IsOfModule(const std::string& tensor) {
+  return tensor.starts_with("grad_") && tensor.find('.') != std::string::npos;
+}
+
+Result<std::map<std::string, OracleErrors>> MeasureAgainst(const SafetensorsFile& reference, const SafetensorsFile& eager,
+                                                           const SafetensorsFile& compiled,
+                                                           const FileComparison& comparison) {
+  std::optional<at::ScalarType> coarsest;
+  const bool modules = std::any_of(comparison.tensors.begin(), comparison.tensors.end(),
+                                   [](const TensorDiff& diff) { return IsOfModule(diff.name); });
+  for (const TensorDiff& diff : comparison.tensors) {
+    if (!modules || !IsOfModule(diff.name) || diff.pairing != Pairing::kComparable) continue;
+    FLCE_TRY(const at::Tensor tensor, LoadTensor(eager, diff.name));
+    coarsest = coarsest ? Coarser(*coarsest, tensor.scalar_type()) : tensor.scalar_type();
+  }
+  std::map<std::string, OracleErrors> found;
+  for (const TensorDiff& diff : comparison.tensors) {
+    if (diff.pairing != Pairing::kComparable || diff.Bitwise() || reference.Find(diff.name) == nullptr) continue;
+    FLCE_TRY(const at::Tensor wide, LoadTensor(reference, diff.name));
+    FLCE_TRY(const at::Tensor a, LoadTensor(eager, diff.name));
+    FLCE_TRY(const at::Tensor b, LoadTensor(compiled, diff.name));
+    if (wide.sizes() != a.sizes()) continue;
+    OracleErrors errors = Errors(wide.to(at::kDouble), a, b, coarsest.value_or(a.scalar_type()));
+    errors.f64 = false;
+    found[diff.name] = errors;
+  }
+  return found;
 }
 
 }  // namespace flce

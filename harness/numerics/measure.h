@@ -1,8 +1,12 @@
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
+#include "harness/base/result.h"
 #include "harness/numerics/judgement.h"
+#include "harness/numerics/safetensors.h"
 #include "kernels/flce/chunks.h"
 #include "kernels/flce/problem.h"
 
@@ -13,6 +17,16 @@ namespace flce {
 /// GEMMs; a claim of equal bits needs none.
 Measures Measure(const Problem& problem, const std::vector<Chunk>& chunks, const Gradients& eager,
                  const Gradients& compiled, bool bound_grad_w);
+
+/// The distance of both runs' tensors to a run in f32, on the CPU, for those that are in all three files and whose
+/// bits differ. Where gradients of modules are among them ("grad_MODULE.PARAMETER"), what is before FLCE was
+/// compiled too, and every tensor counts as computed in the coarsest dtype that a gradient has.
+Result<std::map<std::string, OracleErrors>> MeasureAgainst(const SafetensorsFile& reference, const SafetensorsFile& eager,
+                                                           const SafetensorsFile& compiled,
+                                                           const FileComparison& comparison);
+
+/// "grad_MODULE.PARAMETER": the gradient of a module's parameter.
+bool IsOfModule(const std::string& tensor);
 
 /// The grad_w part of it.
 BoundCheck CheckGradW(const Problem& problem, const std::vector<Chunk>& chunks, const at::Tensor& eager,

@@ -48,7 +48,7 @@ class Cell:
             "eager": _not_run(), "compiled": dict(_not_run(), first_call_seconds=None, graphs=None),
             "memory": {"inputs_bytes": None, "top_blocks": []},
             "timings_ms": {"import": None, "eager": None, "compiled_first": None, "compiled": None},
-            "emulator": None, "tensors": {"inputs": None, "eager": None, "compiled": None}, "values": "not_computed",
+            "emulator": None, "tensors": {"inputs": None, "eager": None, "compiled": None, "reference": None}, "values": "not_computed",
             "poisoned": None,
             "log": {"dynamo_suppressed": False, "stderr_tail": None}, "environment": environment.variables(),
         }
@@ -215,6 +215,7 @@ class Cell:
         keep.timings(runner, step, phase)
         if phase["status"] == "ok":
             phases.watch(step)
+            keep.reference()
 
 
 class Keep:
@@ -241,6 +242,16 @@ class Keep:
     def outputs(self, name, phase):
         if self._real and phase["status"] == "ok":
             self._save(name, self._runner.outputs())
+
+    def reference(self):
+        """What the two runs are judged by where their difference has no derived bound. Without one they can only be equal."""
+        if not (self._real and self._cell.request["measure"].get("tensors")):
+            return
+        try:
+            self._runner.run_widened()
+            self._save("reference", self._runner.outputs())
+        except BaseException as error:
+            print(f"flce-worker: no fp32 run to judge by: {type(error).__name__}: {error}", file=sys.stderr)
 
     def timings(self, runner, step, phase):
         timings = self._cell.observation["timings_ms"]

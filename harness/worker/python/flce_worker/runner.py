@@ -52,6 +52,20 @@ class Runner:
         loss.backward(gradient)
         return True
 
+    def run_widened(self):
+        """An eager run in fp32 throughout, autocast off: what a 16-bit run would return if it never rounded. The last run of a
+        cell, for tensors and modules stay wide. Raises what the step raises of fp32 operands."""
+        self.release()
+        for module in self.case.modules.values():
+            module.float()
+        self.tensors = {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in self.tensors.items()}
+
+        def step(**leaves):
+            with torch.autocast(self._device, enabled=False):
+                return self.case.step(**leaves)
+
+        return self.run(step)
+
     def loss(self):
         result = self.result
         if isinstance(result, (tuple, list)):
