@@ -94,6 +94,11 @@ Result<Tolerances> Tolerances::Load(const fs::path& path) {
   FLCE_TRY(tolerances.memory_ratio, reader.Factor(json.value("memory", Json()), "memory", "max_ratio"));
   FLCE_TRY(tolerances.no_fp32_accumulator,
            reader.ReadTensor(json.value("no_fp32_accumulator", Json()), "no_fp32_accumulator"));
+  const Json parameters = json.value("parameters", Json::object());
+  if (!parameters.is_object()) return reader.Bad("parameters", "is no object");
+  for (const auto& [name, claim] : parameters.items()) {
+    FLCE_TRY(tolerances.parameters[name], reader.ReadTensor(claim, "parameters." + name));
+  }
   const Json claims = json.value("claims", Json());
   if (!claims.is_array() || claims.empty()) return reader.Bad("claims", "needs at least one entry");
   for (size_t i = 0; i < claims.size(); ++i) {

@@ -41,6 +41,8 @@ struct Tolerances {
   double memory_ratio = 0;
   /// What holds for grad_w, whatever the fix, where it is not accumulated in fp32.
   TensorClaim no_fp32_accumulator;
+  /// What holds for every tensor, whatever the fix, of a case that sets the parameter.
+  std::map<std::string, TensorClaim> parameters;
   std::vector<Claim> claims;
 
   /// kIo, kNotFound or kData (with the place in the file).

@@ -39,8 +39,11 @@ TEST(ClaimsTest, TheShippedClaimsSayWhatTheyMust) {
       EXPECT_EQ((*claim)->tensors.at("grad_x").kind, ClaimKind::kBitwise) << row.fix;
       EXPECT_EQ((*claim)->tensors.at("grad_w").kind, row.grad_w) << row.fix;
       EXPECT_EQ((*claim)->tensors.at("loss").kind, ClaimKind::kSummation) << row.fix;
+      EXPECT_EQ((*claim)->For("grad_model.head.weight").kind, ClaimKind::kReference) << row.fix;
     }
   }
+  EXPECT_EQ(tolerances->no_fp32_accumulator.kind, ClaimKind::kReference);
+  EXPECT_EQ(tolerances->parameters.at("bias").kind, ClaimKind::kReference);
 }
 
 TEST(ClaimsTest, EveryShippedFixHasAClaimOfItsOwnAndItsFiles) {
@@ -108,6 +111,15 @@ TEST_F(ClaimsFileTest, MistakesAreLocated) {
   json = valid_;
   json["claims"][0]["tensors"].erase("loss");
   EXPECT_THAT(ErrorOf(json), HasSubstr("claims[0].tensors.loss is missing"));
+  json = valid_;
+  json["claims"][0]["tensors"].erase("*");
+  EXPECT_THAT(ErrorOf(json), HasSubstr("claims[0].tensors.* is missing"));
+  json = valid_;
+  json["parameters"]["bias"]["claim"] = "referenc";
+  EXPECT_THAT(ErrorOf(json), HasSubstr("parameters.bias has an unknown claim 'referenc'; did you mean 'reference'?"));
+  json = valid_;
+  json.erase("no_fp32_accumulator");
+  EXPECT_THAT(ErrorOf(json), HasSubstr("no_fp32_accumulator needs a text 'claim'"));
   json = valid_;
   json["claims"][0]["tensors"]["loss"].erase("why");
   EXPECT_THAT(ErrorOf(json), HasSubstr("claims[0].tensors.loss needs a text 'why'"));

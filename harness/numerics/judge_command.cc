@@ -21,6 +21,7 @@ struct CellFacts {
   std::string fix, liger;
   bool computed = true;
   bool fp32_accumulator = true;
+  std::vector<std::string> parameters;  // those that are set
   std::optional<int64_t> budget;
   std::string underived;  // why the case is not the FLCE that kernels/ derives bounds for, "" if it is
 };
@@ -36,6 +37,7 @@ void ReadParameters(const Json& parameters, CellFacts* facts) {
   if (!facts->fp32_accumulator) facts->underived = "grad_w is not accumulated in fp32";
   for (const auto& [name, value] : parameters.items()) {
     if (name == "arguments" || no_value(value)) continue;
+    facts->parameters.push_back(name);
     if (std::find(harmless.begin(), harmless.end(), name) == harmless.end())
       facts->underived = "the case sets '" + name + "'";
   }
@@ -142,6 +144,10 @@ Claim Applying(const Tolerances& tolerances, const Claim& made, const CellFacts&
                                    [](const TensorDiff& diff) { return IsOfModule(diff.name); });
   // Then the compiled model feeds FLCE other activations than eager's does.
   if (modules) claim.tensors = {{"*", made.tensors.at("*")}};
+  for (const std::string& parameter : facts.parameters) {
+    if (const auto found = tolerances.parameters.find(parameter); found != tolerances.parameters.end())
+      claim.tensors = {{"*", found->second}};
+  }
   return claim;
 }
 
