@@ -176,8 +176,8 @@ std::string NumericsWords(const CellRecord& cell) {
   if (named) names.insert(names.end(), others.begin(), others.end());
   for (const std::string& name : names) {
     const TensorComparison& c = cell.numerics->tensors.at(name);
-    std::string piece = name + (c.bitwise ? " bitwise equal" : " differs by up to " + Number(c.max_abs));
-    if (!c.bitwise && c.max_ulp) piece += " (" + Number(*c.max_ulp) + " ulp)";
+    std::string piece = name + (c.bitwise ? " bitwise equal" : c.max_abs == 0 ? " differs by a NaN or the sign of a zero" : " differs by up to " + Number(c.max_abs));
+    if (!c.bitwise && c.max_ulp && c.max_abs != 0) piece += " (" + Number(*c.max_ulp) + " ulp)";
     if (!c.bitwise && c.within_bound) piece += *c.within_bound ? ", within its bound" : ", BEYOND its bound";
     pieces.push_back(std::move(piece));
   }

@@ -51,6 +51,64 @@ class Timing(unittest.TestCase):
         self.assertEqual(measured, {"median": 5.0, "samples": [5.0, 3.0, 9.0]})
 
 
+class WhatFailsLate(unittest.TestCase):
+    """A kernel that reaches beyond its memory may be noticed when the run is timed, or its result copied."""
+
+    def setUp(self):
+        from flce_worker import cell
+
+        lost = RuntimeError("CUDA error: an illegal memory access was encountered")
+        self.runs = []
+
+        class Runner:
+            case = type("Case", (), {"step": "eager step"})
+            tensors = {}
+
+            def run(this, step):
+                self.runs.append(step)
+                if step in self.failing:
+                    raise lost
+
+            def outputs(this):
+                raise lost
+
+        fakes = {"torch": type(sys)("torch"), "flce_worker.timing": type(sys)("flce_worker.timing")}
+        fakes["flce_worker.timing"].measure = lambda torch, run, **wanted: run() or {"median": 1.5}
+        for patch in (unittest.mock.patch.dict(sys.modules, fakes),
+                      unittest.mock.patch.object(sys.modules["flce_worker"], "timing", fakes["flce_worker.timing"]),
+                      unittest.mock.patch.object(cell.Keep, "_save", lambda this, name, tensors: None)):
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.failing = set()
+        self.observation = {"eager": {"status": "ok", "seconds": 1.0}, "timings_ms": {}}
+        owner = type("Cell", (), {"observation": self.observation, "paths": paths.Paths([], __file__),
+                                  "request": {"device": {"kind": "cuda"}, "measure": {"timing": {"warmups": 1}, "tensors": True}}})
+        self.runner, self.phase = Runner(), {"status": "ok", "seconds": 1.0, "exception": None}
+        self.keep = cell.Keep(owner(), self.runner)
+
+    def test_a_compiled_step_that_fails_when_timed_has_failed(self):
+        self.failing = {"compiled step"}
+        self.keep.timings(self.runner, "compiled step", self.phase)
+        self.assertEqual((self.phase["status"], self.observation["eager"]["status"]), ("raised", "ok"))
+        self.assertIn("illegal memory access", self.phase["exception"]["chain"][0]["message"])
+        self.assertEqual(self.observation["timings_ms"], {"eager": 1.5})
+
+    def test_so_has_one_after_which_eager_fails(self):
+        self.failing = {"eager step"}
+        self.keep.timings(self.runner, "compiled step", self.phase)
+        self.assertEqual((self.phase["status"], self.observation["eager"]["status"]), ("raised", "ok"))
+        self.assertEqual(self.runs, ["eager step"])
+
+    def test_eager_fails_by_itself_where_nothing_was_compiled(self):
+        self.failing, self.phase["status"] = {"eager step"}, "raised"
+        self.keep.timings(self.runner, None, self.phase)
+        self.assertEqual(self.observation["eager"]["status"], "raised")
+
+    def test_a_result_that_cannot_be_copied_is_none(self):
+        self.keep.outputs("compiled", self.phase)
+        self.assertEqual(self.phase["status"], "raised")
+
+
 class HostModules(unittest.TestCase):
     """Over a stand-in for Triton's own cache, a folder per key."""
 

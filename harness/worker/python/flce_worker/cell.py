@@ -1,5 +1,6 @@
 """One cell, front to back: request in, observation out. Nothing that the case does in Python ends this function early."""
 
+import contextlib
 import importlib
 import json
 import os
@@ -210,9 +211,9 @@ class Cell:
         keep.outputs("compiled", phase)
         if phase["graphs"] and phase["graphs"]["suppressed"]:
             observation["log"]["dynamo_suppressed"] = True
+        keep.timings(runner, step, phase)
         if phase["status"] == "raised" and observation["stage"] is None:
             observation["stage"] = stage.stopped_at(phase["exception"], self.progress.last)
-        keep.timings(runner, step, phase)
         if phase["status"] == "ok":
             phases.watch(step)
             keep.reference()
@@ -241,7 +242,18 @@ class Keep:
 
     def outputs(self, name, phase):
         if self._real and phase["status"] == "ok":
-            self._save(name, self._runner.outputs())
+            with self._part_of(phase):
+                self._save(name, self._runner.outputs())
+
+    @contextlib.contextmanager
+    def _part_of(self, phase):
+        """What fails here belongs to the phase: a kernel that reaches beyond its memory may be noticed only by a later call, or
+        only in a later run, where what lies beyond is nobody's."""
+        try:
+            yield
+        except BaseException as error:
+            phase["status"] = "raised"
+            phase["exception"] = exceptions.record(error, self._cell.paths)
 
     def reference(self):
         """What the two runs are judged by where their difference has no derived bound. Without one they can only be equal."""
@@ -266,9 +278,12 @@ class Keep:
         from . import timing
 
         if eager["status"] == "ok":
-            timings["eager"] = timing.measure(torch, lambda: runner.run(runner.case.step), **wanted)["median"]
+            # Eager has run before: if it fails now, the compiled run has left it something to fail of.
+            with self._part_of(phase if phase["status"] == "ok" else eager):
+                timings["eager"] = timing.measure(torch, lambda: runner.run(runner.case.step), **wanted)["median"]
         if phase["status"] == "ok":
-            timings["compiled"] = timing.measure(torch, lambda: runner.run(step), **wanted)["median"]
+            with self._part_of(phase):
+                timings["compiled"] = timing.measure(torch, lambda: runner.run(step), **wanted)["median"]
 
 
 def _milliseconds(seconds):
