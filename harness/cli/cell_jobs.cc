@@ -34,6 +34,7 @@ Result<CellJob> MakeJob(const Locations& at, const RunData& data, const RunOptio
   CellJob job;
   job.worker = at.worker;
   if (!supply.environment->root.empty()) job.kept = supply.environment->root;
+  job.sleeps = file->HasTag("sleeps");
   WorkerRequest& request = job.request;
   request.cell_id = cell.Id();
   request.output_dir = folder;

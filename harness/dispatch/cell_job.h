@@ -19,6 +19,7 @@ struct CellJob {
   fs::path stubs;                   ///< folder of stub libraries; empty: none
   fs::path kept;                    ///< folder of what cells of one environment share: Python's bytecode, Triton's host modules; empty: none
   uint64_t memory_limit_bytes = 0;  ///< private resident memory of the process group; 0: none
+  bool sleeps = false;              ///< takes no core once it runs: a zygote gives it no place of its own
   bool keep_private = false;        ///< keep caches and temporary files, for a look at generated code
   std::map<std::string, std::string> environment;  ///< further variables
   double order = 0;                 ///< free for the caller (its index, say)

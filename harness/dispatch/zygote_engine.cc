@@ -57,6 +57,14 @@ size_t ZygoteEngine::CellsInZygotes() const {
   return count;
 }
 
+/// Cells that want a core: a control that sleeps until its deadline does not.
+size_t ZygoteEngine::PlacesTaken() const {
+  size_t count = cold_.Running();
+  for (const auto& [key, live] : live_)
+    for (const auto& [id, flight] : live.cells) count += flight.cell.job.sleeps ? 0 : 1;
+  return count;
+}
+
 size_t ZygoteEngine::Running() const { return CellsInZygotes() + cold_.Running(); }
 size_t ZygoteEngine::Unfinished() const { return queue_.size() + CellsInZygotes() + cold_.Unfinished(); }
 
@@ -123,7 +131,7 @@ void ZygoteEngine::FillOnce(bool spread, std::vector<CellResult>& ended) {
     const bool cold = cell.job.request.device.kind == DeviceKind::kCuda || cell.losses > 1 || deaths_[cell.key] >= kDeathsUntilCold;
     if (cold) {
       // A cell that waits in the cold engine would be run before its turn; it is handed over when there is a place.
-      if (Running() >= jobs) {
+      if (PlacesTaken() >= jobs) {
         ++i;
       } else {
         RunCold(take());
@@ -140,7 +148,7 @@ void ZygoteEngine::FillOnce(bool spread, std::vector<CellResult>& ended) {
       if (!StartZygote(cell.key, cell.job)) deaths_[cell.key] = kDeathsUntilCold;
       continue;
     }
-    if (!live->second.ready || Running() >= jobs || live->second.cells.count(cell.job.request.cell_id) ||
+    if (!live->second.ready || (PlacesTaken() >= jobs && !cell.job.sleeps) || live->second.cells.count(cell.job.request.cell_id) ||
         (spread && IsWarming(live->second, cell.job.request.profile_document))) {
       ++i;
       continue;

@@ -73,6 +73,7 @@ class ZygoteEngine final : public Engine {
   void CheckDeadlines();
   void GiveBackAll(std::vector<CellResult>& ended);
   size_t CellsInZygotes() const;
+  size_t PlacesTaken() const;
 
   ProcessHost& host_;
   ZygoteOptions options_;

@@ -86,6 +86,20 @@ TEST_F(ZygoteEngineTest, WhileADeviceIsWarmedOtherDevicesHaveTheOtherPlaces) {
   EXPECT_EQ(order, (std::vector<std::string>{"other", "same", "first"}));
 }
 
+TEST_F(ZygoteEngineTest, ACellThatSleepsTakesNoPlace) {
+  options_.jobs = 1;
+  ZygoteEngine engine(zygotes_, cells_, options_);
+  std::vector<CellJob> jobs = {Make("hang", R"({"behaviour":"hang"})"), Make("a"), Make("b")};
+  jobs[0].request.deadline_s = 3;
+  jobs[0].sleeps = true;
+  std::vector<std::string> order;
+  RunAll(engine, std::move(jobs), [&](CellResult result) {
+    order.push_back(result.job.request.cell_id);
+    return true;
+  });
+  EXPECT_EQ(order, (std::vector<std::string>{"a", "b", "hang"}));
+}
+
 TEST_F(ZygoteEngineTest, CellsOfOneEnvironmentShareAZygoteAndCannotTouchEachOther) {
   ZygoteEngine engine(zygotes_, cells_, options_);
   std::vector<CellJob> jobs = {Make("good1"), Make("crash", R"({"behaviour":"crash"})"), Make("hang", R"({"behaviour":"hang"})"),
