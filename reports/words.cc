@@ -175,7 +175,7 @@ std::string NumericsWords(const CellRecord& cell) {
   const bool named = others.size() <= kTensorsNamed;
   if (named) names.insert(names.end(), others.begin(), others.end());
   for (const std::string& name : names) {
-    const TensorComparison& c = cell.numerics->tensors.at(name);
+    const TensorComparison& c = tensors.at(name);
     std::string piece = name + (c.bitwise ? " bitwise equal" : c.max_abs == 0 ? " differs by a NaN or the sign of a zero" : " differs by up to " + Number(c.max_abs));
     if (!c.bitwise && c.max_ulp && c.max_abs != 0) piece += " (" + Number(*c.max_ulp) + " ulp)";
     if (!c.bitwise && c.within_bound) piece += *c.within_bound ? ", within its bound" : ", BEYOND its bound";

@@ -140,10 +140,8 @@ Status MeasureCell(const JudgeCommand& command, const Version& liger, const File
 Claim Applying(const Tolerances& tolerances, const Claim& made, const CellFacts& facts, const FileComparison& comparison) {
   Claim claim = made;
   if (!facts.fp32_accumulator) claim.tensors["grad_w"] = tolerances.no_fp32_accumulator;
-  const bool modules = std::any_of(comparison.tensors.begin(), comparison.tensors.end(),
-                                   [](const TensorDiff& diff) { return IsOfModule(diff.name); });
   // Then the compiled model feeds FLCE other activations than eager's does.
-  if (modules) claim.tensors = {{"*", made.tensors.at("*")}};
+  if (HasModules(comparison)) claim.tensors = {{"*", made.tensors.at("*")}};
   for (const std::string& parameter : facts.parameters) {
     if (const auto found = tolerances.parameters.find(parameter); found != tolerances.parameters.end())
       claim.tensors = {{"*", found->second}};

@@ -52,17 +52,40 @@ class JudgeCommandTest : public ::testing::Test {
                                          {name + "/eager/", "eager"},
                                          {name + "/compiled/", "compiled"}}) {
       std::vector<TensorBytes> tensors;
-      for (const TensorInfo& info : file.tensors()) {
-        const std::string rest = info.name.starts_with(prefix) ? info.name.substr(prefix.size()) : "/";
+      for (TensorBytes& tensor : Read(file)) {
+        const std::string rest = tensor.name.starts_with(prefix) ? tensor.name.substr(prefix.size()) : "/";
         if (rest.find('/') != std::string::npos) continue;
-        TensorBytes tensor{rest, info.dtype, info.shape, std::string(info.end - info.begin, '\0')};
-        ASSERT_TRUE(file.Read(info, 0, std::as_writable_bytes(std::span(tensor.bytes))).ok());
+        tensor.name = rest;
         tensors.push_back(std::move(tensor));
       }
       if (output == "compiled" && fault) fault(tensors);
       ASSERT_TRUE(WriteSafetensors(folder_.path() / (output + ".safetensors"), tensors, {}).ok());
     }
     Observe(fix, "computed");
+  }
+  static std::vector<TensorBytes> Read(const SafetensorsFile& file) {
+    std::vector<TensorBytes> tensors;
+    for (const TensorInfo& info : file.tensors()) {
+      tensors.push_back({info.name, info.dtype, info.shape, std::string(info.end - info.begin, '\0')});
+      EXPECT_TRUE(file.Read(info, 0, std::as_writable_bytes(std::span(tensors.back().bytes))).ok());
+    }
+    return tensors;
+  }
+  // Changes the tensors of one of the cell's files.
+  void Rewrite(const std::string& name, const std::function<void(std::vector<TensorBytes>&)>& change) {
+    const fs::path path = folder_.path() / (name + ".safetensors");
+    std::vector<TensorBytes> tensors = Read(SafetensorsFile::Open(path).value());
+    change(tensors);
+    ASSERT_TRUE(WriteSafetensors(path, tensors, {}).ok());
+  }
+  // A run of the cell's inputs by this project's own kernels.
+  void RunForm(const std::string& form, const std::string& output) {
+    RunCommand command;
+    command.form = form;
+    command.inputs = (folder_.path() / "inputs.safetensors").string();
+    command.output = (folder_.path() / (output + ".safetensors")).string();
+    command.liger = "0.8.2";
+    ASSERT_EQ(RunNative(command, err_), 0) << err_.str();
   }
   void Observe(const std::string& fix, const std::string& values) {
     const Json observation = {
@@ -273,12 +296,7 @@ TEST_F(JudgeCommandTest, WithoutADerivationTheDistanceToAWideRunDecides) {
     parameters.merge_patch(change);
     const Json request = {{"case", {{"name", "c"}, {"parameters", parameters}}}};
     ASSERT_TRUE(WriteFileAtomically(folder_.path() / "request.json", request.dump()).ok());
-    RunCommand command;
-    command.form = "reference";
-    command.inputs = (folder_.path() / "inputs.safetensors").string();
-    command.output = (folder_.path() / "reference.safetensors").string();
-    command.liger = "0.8.2";
-    ASSERT_EQ(RunNative(command, err_), 0) << err_.str();
+    RunForm("reference", "reference");
   };
   cell({{"bias", true}}, "guard");
   EXPECT_EQ(Judge(), 0) << err_.str();
@@ -322,18 +340,9 @@ TEST_F(JudgeCommandTest, WithoutADerivationTheDistanceToAWideRunDecides) {
 TEST_F(JudgeCommandTest, AFrozenWeightHasNoGradientAndPlainFlceHas) {
   MakeCell("recorded_custom_op_seed.safetensors", "seed", "custom-op");
   for (const char* name : {"eager", "compiled"}) {
-    const fs::path path = folder_.path() / (std::string(name) + ".safetensors");
-    std::vector<TensorBytes> kept;
-    {
-      const SafetensorsFile file = SafetensorsFile::Open(path).value();
-      for (const TensorInfo& info : file.tensors()) {
-        if (info.name == "grad_w") continue;
-        TensorBytes tensor{info.name, info.dtype, info.shape, std::string(info.end - info.begin, '\0')};
-        ASSERT_TRUE(file.Read(info, 0, std::as_writable_bytes(std::span(tensor.bytes))).ok());
-        kept.push_back(std::move(tensor));
-      }
-    }
-    ASSERT_TRUE(WriteSafetensors(path, kept, {}).ok());
+    Rewrite(name, [](std::vector<TensorBytes>& tensors) {
+      std::erase_if(tensors, [](const TensorBytes& tensor) { return tensor.name == "grad_w"; });
+    });
   }
   EXPECT_EQ(Judge(), 1);
   EXPECT_THAT(err_.str(), HasSubstr("grad_w: neither run returned it"));
@@ -345,27 +354,10 @@ TEST_F(JudgeCommandTest, AFrozenWeightHasNoGradientAndPlainFlceHas) {
 
 TEST_F(JudgeCommandTest, TheGradientsOfAModelAreJudgedToo) {
   MakeCell("recorded_guard.safetensors", "seed", "custom-op");
-  const auto rename = [&](const char* file) {
-    const fs::path path = folder_.path() / (std::string(file) + ".safetensors");
-    std::vector<TensorBytes> tensors;
-    {
-      const SafetensorsFile read = SafetensorsFile::Open(path).value();
-      for (const TensorInfo& info : read.tensors()) {
-        TensorBytes tensor{info.name == "grad_w" ? "grad_model.head.weight" : info.name, info.dtype, info.shape,
-                           std::string(info.end - info.begin, '\0')};
-        ASSERT_TRUE(read.Read(info, 0, std::as_writable_bytes(std::span(tensor.bytes))).ok());
-        tensors.push_back(std::move(tensor));
-      }
-    }
-    ASSERT_TRUE(WriteSafetensors(path, tensors, {}).ok());
-  };
-  RunCommand command;
-  command.form = "reference";
-  command.inputs = (folder_.path() / "inputs.safetensors").string();
-  command.output = (folder_.path() / "reference.safetensors").string();
-  command.liger = "0.8.2";
-  ASSERT_EQ(RunNative(command, err_), 0) << err_.str();
-  for (const char* file : {"eager", "compiled", "reference"}) rename(file);
+  RunForm("reference", "reference");
+  for (const char* file : {"eager", "compiled", "reference"}) {
+    Rewrite(file, [](std::vector<TensorBytes>& tensors) { Find(tensors, "grad_w").tensor->name = "grad_model.head.weight"; });
+  }
   ASSERT_TRUE(WriteSafetensors(folder_.path() / "inputs.safetensors", {{"tokens", DType::kF32, {1}, "abcd"}}, {}).ok());
   EXPECT_EQ(Judge(), 0) << err_.str();
   EXPECT_EQ(json_["grad_model.head.weight"]["claim"]["claim"], "reference");
@@ -391,12 +383,7 @@ TEST_F(JudgeCommandTest, UnreadableEvidenceIsTwo) {
 TEST_F(JudgeCommandTest, NativeRunsAreJudgedLikeAnyOther) {
   MakeCell("recorded_guard.safetensors", "ignore", "guard");
   for (const auto& [form, output] : {std::pair{"fused", "eager"}, {"guarded", "compiled"}}) {
-    RunCommand command;
-    command.form = form;
-    command.inputs = (folder_.path() / "inputs.safetensors").string();
-    command.output = (folder_.path() / (std::string(output) + ".safetensors")).string();
-    command.liger = "0.8.2";
-    ASSERT_EQ(RunNative(command, err_), 0) << err_.str();
+    RunForm(form, output);
   }
   EXPECT_EQ(Judge(), 0) << err_.str();
   EXPECT_EQ(json_["grad_x"]["bitwise"], true);

@@ -52,6 +52,10 @@ OracleErrors Errors(const at::Tensor& reference, const at::Tensor& eager, const 
 // The coarser of two dtypes that a gradient may have.
 at::ScalarType Coarser(at::ScalarType a, at::ScalarType b) { return UnitAt(1, a) >= UnitAt(1, b) ? a : b; }
 
+bool IsOfModule(const std::string& tensor) {
+  return tensor.starts_with("grad_") && tensor.find('.') != std::string::npos;
+}
+
 uint64_t Outside(const at::Tensor& value, const at::Tensor& low, const at::Tensor& high) {
   return static_cast<uint64_t>(
       value.ge(low).logical_and_(value.le(high)).logical_not_().sum().item<int64_t>());
@@ -131,18 +135,17 @@ Measures Measure(const Problem& problem, const std::vector<Chunk>& chunks, const
   return measures;
 }
 
-bool IsOfModule(const std::string& tensor) {
-  return tensor.starts_with("grad_") && tensor.find('.') != std::string::npos;
+bool HasModules(const FileComparison& comparison) {
+  return std::any_of(comparison.tensors.begin(), comparison.tensors.end(),
+                     [](const TensorDiff& diff) { return IsOfModule(diff.name); });
 }
 
 Result<std::map<std::string, OracleErrors>> MeasureAgainst(const SafetensorsFile& reference, const SafetensorsFile& eager,
                                                            const SafetensorsFile& compiled,
                                                            const FileComparison& comparison) {
   std::optional<at::ScalarType> coarsest;
-  const bool modules = std::any_of(comparison.tensors.begin(), comparison.tensors.end(),
-                                   [](const TensorDiff& diff) { return IsOfModule(diff.name); });
   for (const TensorDiff& diff : comparison.tensors) {
-    if (!modules || !IsOfModule(diff.name) || diff.pairing != Pairing::kComparable) continue;
+    if (!IsOfModule(diff.name) || diff.pairing != Pairing::kComparable) continue;
     FLCE_TRY(const at::Tensor tensor, LoadTensor(eager, diff.name));
     coarsest = coarsest ? Coarser(*coarsest, tensor.scalar_type()) : tensor.scalar_type();
   }

@@ -25,8 +25,8 @@ Result<std::map<std::string, OracleErrors>> MeasureAgainst(const SafetensorsFile
                                                            const SafetensorsFile& compiled,
                                                            const FileComparison& comparison);
 
-/// "grad_MODULE.PARAMETER": the gradient of a module's parameter.
-bool IsOfModule(const std::string& tensor);
+/// Whether gradients of modules are among the tensors: "grad_MODULE.PARAMETER".
+bool HasModules(const FileComparison& comparison);
 
 /// The grad_w part of it.
 BoundCheck CheckGradW(const Problem& problem, const std::vector<Chunk>& chunks, const at::Tensor& eager,

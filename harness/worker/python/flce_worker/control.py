@@ -1,8 +1,8 @@
 """What a zygote compiles to warm a device: the constructions that fused losses use, and none of Liger's own code.
 
 A custom autograd function that computes its gradients in forward, into slices of rows; a count read with .item(); a Triton
-kernel launched in place; products with views of their operands. Once each: a second chunk would warm nothing more. No product here takes an output type, so nothing that a cell
-looks for can be in a cache.
+kernel launched in place; products with views of their operands. Once each: a second chunk would warm nothing more. No product
+here takes an output type, so nothing that a cell looks for can be in a cache.
 """
 
 import torch
