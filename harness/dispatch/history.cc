@@ -10,7 +10,6 @@
 namespace flce {
 namespace {
 
-constexpr int kBusyMs = 30000;
 constexpr const char* kSchema = R"sql(
 CREATE TABLE IF NOT EXISTS runs(
   id TEXT PRIMARY KEY, started TEXT NOT NULL, finished TEXT NOT NULL, tool_version TEXT NOT NULL, argv TEXT NOT NULL, exit_code INTEGER NOT NULL);
@@ -24,7 +23,7 @@ CREATE INDEX IF NOT EXISTS cells_by_cell ON cells(cell, at);
 Error DatabaseError(sqlite3* db, const std::string& what) {
   const int code = sqlite3_errcode(db);
   std::string message = "cannot " + what + " the history: " + sqlite3_errmsg(db);
-  if (code == SQLITE_BUSY) message += " (another flce-repro has been writing it for half a minute)";
+  if (code == SQLITE_BUSY) message += " (another program holds " + std::string(sqlite3_db_filename(db, "main")) + "; try again when it is done)";
   return {code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? ErrorKind::kData : ErrorKind::kIo, message};
 }
 
@@ -96,13 +95,13 @@ void History::Closer::operator()(sqlite3* db) const { sqlite3_close(db); }
 History::History(History&&) noexcept = default;
 History::~History() = default;
 
-Result<History> History::Open(const fs::path& file) {
+Result<History> History::Open(const fs::path& file, std::chrono::milliseconds wait) {
   sqlite3* raw = nullptr;
   const int code = sqlite3_open_v2(file.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   History history(raw);
   if (code != SQLITE_OK)
     return Error{ErrorKind::kIo, "cannot open the history " + file.string() + ": " + (raw == nullptr ? "no memory" : sqlite3_errmsg(raw))};
-  sqlite3_busy_timeout(raw, kBusyMs);
+  sqlite3_busy_timeout(raw, static_cast<int>(wait.count()));
   int format = 0;
   {
     FLCE_TRY(Statement version, Statement::Prepare(raw, "PRAGMA user_version"));
@@ -114,8 +113,8 @@ Result<History> History::Open(const fs::path& file) {
   if (format > kHistoryFormat)
     return Error{ErrorKind::kData, file.string() + ": format " + std::to_string(format) + " is too new; this program reads " + std::to_string(kHistoryFormat)};
   if (format < kHistoryFormat) {
-    // Another driver may be doing the same: the exclusive transaction lets one at a time, and every statement may be repeated.
-    FLCE_TRY_DO(Execute(raw, "PRAGMA journal_mode=WAL", "prepare"));
+    // Another driver may be doing the same: the transaction lets one at a time, and every statement may be repeated. No
+    // change to a write-ahead log here: SQLite makes it while it already reads, where it never waits but fails at once.
     FLCE_TRY_DO(Execute(raw, "BEGIN IMMEDIATE", "prepare"));
     FLCE_TRY_DO(Execute(raw, kSchema, "prepare"));
     FLCE_TRY_DO(Execute(raw, ("PRAGMA user_version=" + std::to_string(kHistoryFormat)).c_str(), "prepare"));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,12 +35,13 @@ struct HistoryFilter {
   std::string cell{}, case_name{}, torch{}, liger{}, fix{}, capability{};
 };
 
-/// Every run and cell ever, in one SQLite file of the state directory. Several drivers may use it at once (write-ahead
-/// log, one writer at a time, others wait up to half a minute).
+/// Every run and cell ever, in one SQLite file of the state directory. Several drivers may use it at once (one
+/// writes at a time, the others wait), also while it does not exist yet.
 class History {
  public:
-  /// Makes it if absent. kData if a later version of this program wrote it.
-  static Result<History> Open(const fs::path& file);
+  /// Makes it if absent. kData if a later version of this program wrote it; kIo if another program holds it longer than
+  /// `wait`, which every later call waits, too.
+  static Result<History> Open(const fs::path& file, std::chrono::milliseconds wait = std::chrono::seconds(30));
   History(History&&) noexcept;
   ~History();
 

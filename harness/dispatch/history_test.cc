@@ -1,7 +1,10 @@
 #include "harness/dispatch/history.h"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
+#include <barrier>
+#include <chrono>
 #include <thread>
 
 namespace flce {
@@ -80,6 +83,55 @@ TEST_F(HistoryTest, TwoDriversAtOnceLoseNothing) {
   first.join();
   second.join();
   EXPECT_EQ(History::Open(file_)->Runs()->size(), static_cast<size_t>(2 * kRuns));
+}
+
+TEST_F(HistoryTest, TwoDriversThatBothMakeItWaitForEachOther) {
+  // The instant in which both prepare the new file is short: many files, both let go at once.
+  for (int round = 0; round < 300; ++round) {
+    const fs::path file = dir_.path() / ("new" + std::to_string(round));
+    std::barrier both(2);
+    const auto driver = [&](const std::string& name) {
+      both.arrive_and_wait();
+      Result<History> history = History::Open(file);
+      ASSERT_TRUE(history.ok()) << "round " << round << ": " << history.error().message;
+      ASSERT_TRUE(history->Record(MakeRun(name, "2026-01-01T00:00:00Z", {{"a", Outcome::kReproduced}})).ok());
+    };
+    std::thread first(driver, "x"), second(driver, "y");
+    first.join();
+    second.join();
+    ASSERT_EQ(History::Open(file)->Runs()->size(), 2u) << "round " << round;
+  }
+}
+
+TEST_F(HistoryTest, AFileOfAWriteAheadLogIsReadAndWritten) {
+  // What earlier versions of this program left behind.
+  ASSERT_TRUE(History::Open(file_).ok());
+  sqlite3* raw = nullptr;
+  ASSERT_EQ(sqlite3_open(file_.c_str(), &raw), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(raw, "PRAGMA journal_mode=WAL", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(raw);
+  const auto driver = [&](const std::string& name) {
+    for (int i = 0; i < 20; ++i) {
+      Result<History> history = History::Open(file_);
+      ASSERT_TRUE(history.ok()) << history.error().message;
+      ASSERT_TRUE(history->Record(MakeRun(name + std::to_string(i), "2026-01-01T00:00:00Z", {{"a", Outcome::kReproduced}})).ok());
+    }
+  };
+  std::thread first(driver, "x"), second(driver, "y");
+  first.join();
+  second.join();
+  EXPECT_EQ(History::Open(file_)->Runs()->size(), 40u);
+}
+
+TEST_F(HistoryTest, AFileThatIsHeldIsNamed) {
+  ASSERT_TRUE(History::Open(file_).ok());
+  sqlite3* raw = nullptr;
+  ASSERT_EQ(sqlite3_open(file_.c_str(), &raw), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(raw, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr), SQLITE_OK);
+  const Error error = History::Open(file_, std::chrono::milliseconds(10)).error();
+  EXPECT_EQ(error.kind, ErrorKind::kIo);
+  EXPECT_NE(error.message.find("another program holds " + fs::canonical(file_).string()), std::string::npos) << error.message;
+  sqlite3_close(raw);
 }
 
 TEST_F(HistoryTest, ProblemsAreNamed) {
